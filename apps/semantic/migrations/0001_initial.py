@@ -10,225 +10,126 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
+
     initial = True
 
     dependencies = [
-        ("llm", "0001_initial"),
+        ('llm', '0001_initial'),
     ]
 
     operations = [
         VectorExtension(),
         migrations.CreateModel(
-            name="MemoryShard",
+            name='MemoryShard',
             fields=[
-                ("user_id", models.CharField(max_length=200, primary_key=True, serialize=False)),
-                ("version", models.BigIntegerField(default=0)),
-                ("reset_version", models.BigIntegerField(default=0)),
+                ('user_id', models.CharField(max_length=200, primary_key=True, serialize=False)),
+                ('version', models.BigIntegerField(default=0)),
+                ('reset_version', models.BigIntegerField(default=0)),
             ],
         ),
         migrations.CreateModel(
-            name="Memory",
+            name='Memory',
             fields=[
-                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
-                ("uuid", models.UUIDField(default=uuid.uuid4, editable=False, unique=True, verbose_name="id")),
-                ("user_id", models.CharField(max_length=200)),
-                (
-                    "household_id",
-                    models.CharField(
-                        blank=True, default="", help_text="The household it belongs to, if any.", max_length=200
-                    ),
-                ),
-                (
-                    "persona_id",
-                    models.CharField(
-                        blank=True, default="", help_text="The persona that it was told to, if any.", max_length=200
-                    ),
-                ),
-                ("content", models.TextField()),
-                ("content_hash", models.CharField(editable=False, max_length=64)),
-                ("agent", models.CharField(blank=True, default="", max_length=200)),
-                ("personality", models.CharField(blank=True, default="", max_length=200)),
-                ("project", models.CharField(blank=True, default="", max_length=200)),
-                ("type", models.CharField(blank=True, default="", max_length=200)),
-                ("is_global", models.BooleanField(default=False, verbose_name="global")),
-                (
-                    "decay_policy",
-                    models.CharField(
-                        choices=[
-                            ("stable", "Stable"),
-                            ("reinforceable", "Reinforceable"),
-                            ("contextual", "Contextual"),
-                        ],
-                        default="stable",
-                        max_length=20,
-                    ),
-                ),
-                ("importance", models.FloatField(default=0.5)),
-                ("base_confidence", models.FloatField(default=1.0, help_text="What the writer claimed.")),
-                (
-                    "keywords",
-                    django.contrib.postgres.fields.ArrayField(
-                        base_field=models.CharField(max_length=100), blank=True, default=list, size=None
-                    ),
-                ),
-                ("source", models.CharField(default="user", max_length=64)),
-                (
-                    "occurred_at",
-                    models.DateTimeField(blank=True, help_text="When it happened, if that was said.", null=True),
-                ),
-                ("session_id", models.CharField(blank=True, default="", max_length=200)),
-                (
-                    "context",
-                    models.TextField(blank=True, default="", help_text="Circumstances, findable by their words."),
-                ),
-                ("metadata", models.JSONField(blank=True, default=dict)),
-                (
-                    "status",
-                    models.CharField(
-                        choices=[
-                            ("active", "Active"),
-                            ("superseded", "Superseded"),
-                            ("merged", "Merged"),
-                            ("deleted", "Deleted"),
-                        ],
-                        default="active",
-                        max_length=12,
-                    ),
-                ),
-                ("created_at", models.DateTimeField()),
-                ("updated_at", models.DateTimeField()),
-                ("last_reinforced_at", models.DateTimeField(blank=True, null=True)),
-                ("status_changed_at", models.DateTimeField(blank=True, null=True)),
-                ("lexemes", models.BinaryField(default=bytes)),
-                ("question_share", models.FloatField(default=0.0, editable=False)),
-                ("fullness", models.FloatField(default=1.0, editable=False)),
-                ("lexemes_version", models.PositiveSmallIntegerField(default=0, editable=False)),
-                ("version", models.BigIntegerField(default=0, editable=False)),
-                (
-                    "superseded_by",
-                    models.ForeignKey(
-                        blank=True,
-                        null=True,
-                        on_delete=django.db.models.deletion.PROTECT,
-                        related_name="supersedes",
-                        to="semantic.memory",
-                    ),
-                ),
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('uuid', models.UUIDField(default=uuid.uuid4, editable=False, unique=True, verbose_name='id')),
+                ('user_id', models.CharField(max_length=200)),
+                ('household_id', models.CharField(blank=True, default='', help_text='The household it belongs to, if any.', max_length=200)),
+                ('persona_id', models.CharField(blank=True, default='', help_text='The persona that it was told to, if any.', max_length=200)),
+                ('content', models.TextField()),
+                ('content_hash', models.CharField(editable=False, max_length=64)),
+                ('agent', models.CharField(blank=True, default='', max_length=200)),
+                ('personality', models.CharField(blank=True, default='', max_length=200)),
+                ('project', models.CharField(blank=True, default='', max_length=200)),
+                ('type', models.CharField(blank=True, default='', max_length=200)),
+                ('is_global', models.BooleanField(default=False, verbose_name='global')),
+                ('decay_policy', models.CharField(choices=[('stable', 'Stable'), ('reinforceable', 'Reinforceable'), ('contextual', 'Contextual')], default='stable', max_length=20)),
+                ('importance', models.FloatField(default=0.5)),
+                ('base_confidence', models.FloatField(default=1.0, help_text='What the writer claimed.')),
+                ('keywords', django.contrib.postgres.fields.ArrayField(base_field=models.CharField(max_length=100), blank=True, default=list, size=None)),
+                ('source', models.CharField(default='user', max_length=64)),
+                ('occurred_at', models.DateTimeField(blank=True, help_text='When it happened, if that was said.', null=True)),
+                ('session_id', models.CharField(blank=True, default='', max_length=200)),
+                ('context', models.TextField(blank=True, default='', help_text='Circumstances, findable by their words.')),
+                ('metadata', models.JSONField(blank=True, default=dict)),
+                ('status', models.CharField(choices=[('active', 'Active'), ('superseded', 'Superseded'), ('merged', 'Merged'), ('deleted', 'Deleted')], default='active', max_length=12)),
+                ('created_at', models.DateTimeField()),
+                ('updated_at', models.DateTimeField()),
+                ('last_reinforced_at', models.DateTimeField(blank=True, null=True)),
+                ('status_changed_at', models.DateTimeField(blank=True, null=True)),
+                ('lexemes', models.BinaryField(default=bytes)),
+                ('question_share', models.FloatField(default=0.0, editable=False)),
+                ('fullness', models.FloatField(default=1.0, editable=False)),
+                ('lexemes_version', models.PositiveSmallIntegerField(default=0, editable=False)),
+                ('version', models.BigIntegerField(default=0, editable=False)),
+                ('superseded_by', models.ForeignKey(blank=True, null=True, on_delete=django.db.models.deletion.PROTECT, related_name='supersedes', to='semantic.memory')),
             ],
             options={
-                "verbose_name_plural": "memories",
+                'verbose_name_plural': 'memories',
             },
         ),
         migrations.CreateModel(
-            name="MemoryEmbedding",
+            name='MemoryEmbedding',
             fields=[
-                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
-                ("vector", pgvector.django.vector.VectorField()),
-                (
-                    "is_given",
-                    models.BooleanField(
-                        default=False, help_text="The writer gave the vector; it was not computed here."
-                    ),
-                ),
-                (
-                    "memory",
-                    models.ForeignKey(
-                        on_delete=django.db.models.deletion.CASCADE, related_name="embeddings", to="semantic.memory"
-                    ),
-                ),
-                ("space", models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, to="llm.embeddingspace")),
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('vector', pgvector.django.vector.VectorField()),
+                ('is_given', models.BooleanField(default=False, help_text='The writer gave the vector; it was not computed here.')),
+                ('memory', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='embeddings', to='semantic.memory')),
+                ('space', models.ForeignKey(on_delete=django.db.models.deletion.PROTECT, to='llm.embeddingspace')),
             ],
         ),
         migrations.CreateModel(
-            name="MemoryRevision",
+            name='MemoryRevision',
             fields=[
-                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
-                (
-                    "action",
-                    models.CharField(
-                        choices=[
-                            ("created", "Created"),
-                            ("updated", "Updated"),
-                            ("reinforced", "Reinforced"),
-                            ("deleted", "Deleted"),
-                            ("restored", "Restored"),
-                        ],
-                        max_length=20,
-                    ),
-                ),
-                ("reason", models.CharField(blank=True, default="", max_length=100)),
-                ("actor", models.CharField(max_length=200)),
-                ("at", models.DateTimeField()),
-                ("changes", models.JSONField(default=dict, help_text="Field -> [before, after].")),
-                (
-                    "memory",
-                    models.ForeignKey(
-                        on_delete=django.db.models.deletion.CASCADE, related_name="revisions", to="semantic.memory"
-                    ),
-                ),
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('action', models.CharField(choices=[('created', 'Created'), ('updated', 'Updated'), ('reinforced', 'Reinforced'), ('deleted', 'Deleted'), ('restored', 'Restored')], max_length=20)),
+                ('reason', models.CharField(blank=True, default='', max_length=100)),
+                ('actor', models.CharField(max_length=200)),
+                ('at', models.DateTimeField()),
+                ('changes', models.JSONField(default=dict, help_text='Field -> [before, after].')),
+                ('memory', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='revisions', to='semantic.memory')),
             ],
             options={
-                "ordering": ["id"],
+                'ordering': ['id'],
             },
         ),
         migrations.AddIndex(
-            model_name="memory",
-            index=models.Index(fields=["user_id", "version"], name="semantic_memory_shard_version"),
+            model_name='memory',
+            index=models.Index(fields=['user_id', 'version'], name='semantic_memory_shard_version'),
         ),
         migrations.AddIndex(
-            model_name="memory",
-            index=models.Index(fields=["user_id", "-id"], name="semantic_memory_user_newest"),
+            model_name='memory',
+            index=models.Index(fields=['user_id', '-id'], name='semantic_memory_user_newest'),
         ),
         migrations.AddIndex(
-            model_name="memory",
-            index=models.Index(
-                condition=models.Q(("household_id", ""), _negated=True),
-                fields=["household_id", "user_id", "-id"],
-                name="semantic_memory_household",
-            ),
+            model_name='memory',
+            index=models.Index(condition=models.Q(('household_id', ''), _negated=True), fields=['household_id', 'user_id', '-id'], name='semantic_memory_household'),
         ),
         migrations.AddIndex(
-            model_name="memory",
-            index=models.Index(
-                condition=models.Q(("persona_id", ""), _negated=True),
-                fields=["persona_id", "user_id", "-id"],
-                name="semantic_memory_persona",
-            ),
+            model_name='memory',
+            index=models.Index(condition=models.Q(('persona_id', ''), _negated=True), fields=['persona_id', 'user_id', '-id'], name='semantic_memory_persona'),
         ),
         migrations.AddConstraint(
-            model_name="memory",
-            constraint=models.UniqueConstraint(
-                condition=models.Q(("status", "active")),
-                fields=("user_id", "household_id", "persona_id", "content_hash"),
-                name="semantic_memory_active_content",
-            ),
+            model_name='memory',
+            constraint=models.UniqueConstraint(condition=models.Q(('status', 'active')), fields=('user_id', 'household_id', 'persona_id', 'content_hash'), name='semantic_memory_active_content'),
         ),
         migrations.AddConstraint(
-            model_name="memory",
-            constraint=models.CheckConstraint(
-                condition=models.Q(("user_id", ""), _negated=True), name="semantic_memory_user_required"
-            ),
+            model_name='memory',
+            constraint=models.CheckConstraint(condition=models.Q(('user_id', ''), _negated=True), name='semantic_memory_user_required'),
         ),
         migrations.AddConstraint(
-            model_name="memory",
-            constraint=models.CheckConstraint(
-                condition=models.Q(("importance__gte", 0), ("importance__lte", 1)),
-                name="semantic_memory_importance_range",
-            ),
+            model_name='memory',
+            constraint=models.CheckConstraint(condition=models.Q(('importance__gte', 0), ('importance__lte', 1)), name='semantic_memory_importance_range'),
         ),
         migrations.AddConstraint(
-            model_name="memory",
-            constraint=models.CheckConstraint(
-                condition=models.Q(("base_confidence__gte", 0), ("base_confidence__lte", 1)),
-                name="semantic_memory_confidence_range",
-            ),
+            model_name='memory',
+            constraint=models.CheckConstraint(condition=models.Q(('base_confidence__gte', 0), ('base_confidence__lte', 1)), name='semantic_memory_confidence_range'),
         ),
         migrations.AddConstraint(
-            model_name="memoryembedding",
-            constraint=models.UniqueConstraint(fields=("memory", "space"), name="semantic_embedding_once"),
+            model_name='memoryembedding',
+            constraint=models.UniqueConstraint(fields=('memory', 'space'), name='semantic_embedding_once'),
         ),
         migrations.AddIndex(
-            model_name="memoryrevision",
-            index=models.Index(fields=["memory", "id"], name="semantic_revision_memory"),
+            model_name='memoryrevision',
+            index=models.Index(fields=['memory', 'id'], name='semantic_revision_memory'),
         ),
     ]

@@ -6,204 +6,111 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
+
     dependencies = [
-        ("semantic", "0001_initial"),
+        ('semantic', '0001_initial'),
     ]
 
     operations = [
         migrations.CreateModel(
-            name="Conflict",
+            name='Conflict',
             fields=[
-                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
-                ("uuid", models.UUIDField(default=uuid.uuid4, editable=False, unique=True, verbose_name="id")),
-                ("user_id", models.CharField(max_length=200)),
-                ("household_id", models.CharField(blank=True, default="", max_length=200)),
-                ("persona_id", models.CharField(blank=True, default="", max_length=200)),
-                (
-                    "origin",
-                    models.CharField(
-                        choices=[
-                            ("save", "Saving a memory"),
-                            ("consolidation", "Consolidation"),
-                            ("override", "A person's decision"),
-                            ("revert", "Undoing a decision"),
-                        ],
-                        max_length=16,
-                    ),
-                ),
-                (
-                    "outcome",
-                    models.CharField(
-                        choices=[
-                            ("noticed", "Noticed"),
-                            ("superseded_existing", "Superseded existing"),
-                            ("kept_existing", "Kept existing"),
-                            ("merged", "Merged"),
-                            ("rejected", "Rejected"),
-                            ("kept_both", "Kept both"),
-                            ("reverted", "Reverted"),
-                        ],
-                        max_length=24,
-                    ),
-                ),
-                (
-                    "state",
-                    models.CharField(
-                        choices=[
-                            ("open", "Open"),
-                            ("accepted", "Accepted"),
-                            ("overridden", "Overridden"),
-                            ("reverted", "Reverted"),
-                        ],
-                        default="open",
-                        max_length=12,
-                    ),
-                ),
-                (
-                    "about_state",
-                    models.CharField(blank=True, default="", help_text="Where `about` stood before.", max_length=12),
-                ),
-                ("rule_name", models.CharField(blank=True, max_length=100, verbose_name="rule")),
-                (
-                    "rule_version",
-                    models.BigIntegerField(default=0, help_text="The registry's when the rule last changed."),
-                ),
-                ("registry_version", models.BigIntegerField(default=0)),
-                ("rule", models.JSONField(default=dict, verbose_name="rule as it was")),
-                ("action", models.CharField(max_length=10)),
-                (
-                    "winner",
-                    models.CharField(
-                        blank=True, default="", help_text="candidate, existing, or nothing.", max_length=10
-                    ),
-                ),
-                ("strategy", models.CharField(max_length=20)),
-                ("confidence", models.FloatField()),
-                ("reason", models.TextField()),
-                ("signals", models.JSONField(default=list)),
-                ("total_score", models.FloatField(default=0.0)),
-                ("similarity", models.FloatField(null=True)),
-                ("records", models.JSONField(default=dict)),
-                ("merge", models.JSONField(null=True)),
-                ("others", models.JSONField(default=list)),
-                ("transitions", models.JSONField(default=list)),
-                ("actor", models.CharField(max_length=200)),
-                ("at", models.DateTimeField()),
-                ("reviewed_by", models.CharField(blank=True, default="", max_length=200)),
-                ("reviewed_at", models.DateTimeField(blank=True, null=True)),
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('uuid', models.UUIDField(default=uuid.uuid4, editable=False, unique=True, verbose_name='id')),
+                ('user_id', models.CharField(max_length=200)),
+                ('household_id', models.CharField(blank=True, default='', max_length=200)),
+                ('persona_id', models.CharField(blank=True, default='', max_length=200)),
+                ('origin', models.CharField(choices=[('save', 'Saving a memory'), ('consolidation', 'Consolidation'), ('override', "A person's decision"), ('revert', 'Undoing a decision')], max_length=16)),
+                ('outcome', models.CharField(choices=[('noticed', 'Noticed'), ('superseded_existing', 'Superseded existing'), ('kept_existing', 'Kept existing'), ('merged', 'Merged'), ('rejected', 'Rejected'), ('kept_both', 'Kept both'), ('reverted', 'Reverted')], max_length=24)),
+                ('state', models.CharField(choices=[('open', 'Open'), ('accepted', 'Accepted'), ('overridden', 'Overridden'), ('reverted', 'Reverted')], default='open', max_length=12)),
+                ('about_state', models.CharField(blank=True, default='', help_text='Where `about` stood before.', max_length=12)),
+                ('rule_name', models.CharField(blank=True, max_length=100, verbose_name='rule')),
+                ('rule_version', models.BigIntegerField(default=0, help_text="The registry's when the rule last changed.")),
+                ('registry_version', models.BigIntegerField(default=0)),
+                ('rule', models.JSONField(default=dict, verbose_name='rule as it was')),
+                ('action', models.CharField(max_length=10)),
+                ('winner', models.CharField(blank=True, default='', help_text='candidate, existing, or nothing.', max_length=10)),
+                ('strategy', models.CharField(max_length=20)),
+                ('confidence', models.FloatField()),
+                ('reason', models.TextField()),
+                ('signals', models.JSONField(default=list)),
+                ('total_score', models.FloatField(default=0.0)),
+                ('similarity', models.FloatField(null=True)),
+                ('records', models.JSONField(default=dict)),
+                ('merge', models.JSONField(null=True)),
+                ('others', models.JSONField(default=list)),
+                ('transitions', models.JSONField(default=list)),
+                ('actor', models.CharField(max_length=200)),
+                ('at', models.DateTimeField()),
+                ('reviewed_by', models.CharField(blank=True, default='', max_length=200)),
+                ('reviewed_at', models.DateTimeField(blank=True, null=True)),
             ],
         ),
         migrations.AddField(
-            model_name="memoryrevision",
-            name="conflict",
-            field=models.UUIDField(blank=True, help_text="The receipt of the decision that did it.", null=True),
+            model_name='memoryrevision',
+            name='conflict',
+            field=models.UUIDField(blank=True, help_text='The receipt of the decision that did it.', null=True),
         ),
         migrations.AlterField(
-            model_name="memory",
-            name="status",
-            field=models.CharField(
-                choices=[
-                    ("active", "Active"),
-                    ("superseded", "Superseded"),
-                    ("merged", "Merged"),
-                    ("rejected", "Rejected"),
-                    ("deleted", "Deleted"),
-                ],
-                default="active",
-                max_length=12,
-            ),
+            model_name='memory',
+            name='status',
+            field=models.CharField(choices=[('active', 'Active'), ('superseded', 'Superseded'), ('merged', 'Merged'), ('rejected', 'Rejected'), ('deleted', 'Deleted')], default='active', max_length=12),
         ),
         migrations.AlterField(
-            model_name="memoryrevision",
-            name="action",
-            field=models.CharField(
-                choices=[
-                    ("created", "Created"),
-                    ("updated", "Updated"),
-                    ("reinforced", "Reinforced"),
-                    ("deleted", "Deleted"),
-                    ("restored", "Restored"),
-                    ("superseded", "Superseded"),
-                    ("merged", "Merged"),
-                    ("rejected", "Rejected"),
-                    ("reverted", "Decision reverted"),
-                ],
-                max_length=20,
-            ),
+            model_name='memoryrevision',
+            name='action',
+            field=models.CharField(choices=[('created', 'Created'), ('updated', 'Updated'), ('reinforced', 'Reinforced'), ('deleted', 'Deleted'), ('restored', 'Restored'), ('superseded', 'Superseded'), ('merged', 'Merged'), ('rejected', 'Rejected'), ('reverted', 'Decision reverted')], max_length=20),
         ),
         migrations.AddIndex(
-            model_name="memory",
-            index=models.Index(
-                condition=models.Q(("status__in", ["superseded", "merged", "rejected"])),
-                fields=["user_id", "content_hash"],
-                name="semantic_memory_settled",
-            ),
+            model_name='memory',
+            index=models.Index(condition=models.Q(('status__in', ['superseded', 'merged', 'rejected'])), fields=['user_id', 'content_hash'], name='semantic_memory_settled'),
         ),
         migrations.AddField(
-            model_name="conflict",
-            name="about",
-            field=models.ForeignKey(
-                null=True, on_delete=django.db.models.deletion.CASCADE, related_name="answers", to="semantic.conflict"
-            ),
+            model_name='conflict',
+            name='about',
+            field=models.ForeignKey(null=True, on_delete=django.db.models.deletion.CASCADE, related_name='answers', to='semantic.conflict'),
         ),
         migrations.AddField(
-            model_name="conflict",
-            name="candidate",
-            field=models.ForeignKey(
-                on_delete=django.db.models.deletion.CASCADE, related_name="conflicts_as_candidate", to="semantic.memory"
-            ),
+            model_name='conflict',
+            name='candidate',
+            field=models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='conflicts_as_candidate', to='semantic.memory'),
         ),
         migrations.AddField(
-            model_name="conflict",
-            name="existing",
-            field=models.ForeignKey(
-                on_delete=django.db.models.deletion.CASCADE, related_name="conflicts_as_existing", to="semantic.memory"
-            ),
+            model_name='conflict',
+            name='existing',
+            field=models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='conflicts_as_existing', to='semantic.memory'),
         ),
         migrations.AddField(
-            model_name="conflict",
-            name="result",
-            field=models.ForeignKey(
-                null=True, on_delete=django.db.models.deletion.CASCADE, related_name="+", to="semantic.memory"
-            ),
+            model_name='conflict',
+            name='result',
+            field=models.ForeignKey(null=True, on_delete=django.db.models.deletion.CASCADE, related_name='+', to='semantic.memory'),
         ),
         migrations.AddIndex(
-            model_name="conflict",
-            index=models.Index(fields=["user_id", "-id"], name="semantic_conflict_user_newest"),
+            model_name='conflict',
+            index=models.Index(fields=['user_id', '-id'], name='semantic_conflict_user_newest'),
         ),
         migrations.AddIndex(
-            model_name="conflict",
-            index=models.Index(condition=models.Q(("state", "open")), fields=["-id"], name="semantic_conflict_open"),
+            model_name='conflict',
+            index=models.Index(condition=models.Q(('state', 'open')), fields=['-id'], name='semantic_conflict_open'),
         ),
         migrations.AddIndex(
-            model_name="conflict",
-            index=models.Index(fields=["rule_name", "rule_version"], name="semantic_conflict_rule"),
+            model_name='conflict',
+            index=models.Index(fields=['rule_name', 'rule_version'], name='semantic_conflict_rule'),
         ),
         migrations.AddIndex(
-            model_name="conflict",
-            index=models.Index(fields=["at"], name="semantic_conflict_at"),
+            model_name='conflict',
+            index=models.Index(fields=['at'], name='semantic_conflict_at'),
         ),
         migrations.AddIndex(
-            model_name="conflict",
-            index=models.Index(
-                condition=models.Q(("household_id", ""), _negated=True),
-                fields=["household_id", "-id"],
-                name="semantic_conflict_household",
-            ),
+            model_name='conflict',
+            index=models.Index(condition=models.Q(('household_id', ''), _negated=True), fields=['household_id', '-id'], name='semantic_conflict_household'),
         ),
         migrations.AddIndex(
-            model_name="conflict",
-            index=models.Index(
-                condition=models.Q(("persona_id", ""), _negated=True),
-                fields=["persona_id", "-id"],
-                name="semantic_conflict_persona",
-            ),
+            model_name='conflict',
+            index=models.Index(condition=models.Q(('persona_id', ''), _negated=True), fields=['persona_id', '-id'], name='semantic_conflict_persona'),
         ),
         migrations.AddConstraint(
-            model_name="conflict",
-            constraint=models.CheckConstraint(
-                condition=models.Q(("candidate", models.F("existing")), _negated=True),
-                name="semantic_conflict_two_memories",
-            ),
+            model_name='conflict',
+            constraint=models.CheckConstraint(condition=models.Q(('candidate', models.F('existing')), _negated=True), name='semantic_conflict_two_memories'),
         ),
     ]

@@ -5,124 +5,40 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
+
     dependencies = [
-        ("semantic", "0002_conflicts"),
+        ('semantic', '0002_conflicts'),
     ]
 
     operations = [
         migrations.CreateModel(
-            name="Consolidation",
+            name='Consolidation',
             fields=[
-                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
-                (
-                    "name",
-                    models.CharField(
-                        help_text="Receipts and histories say it, so it stays as it is.", max_length=100, unique=True
-                    ),
-                ),
-                (
-                    "user_id",
-                    models.CharField(
-                        blank=True,
-                        default="",
-                        help_text="Look only at memories of this user. Empty: of every user.",
-                        max_length=200,
-                        verbose_name="user",
-                    ),
-                ),
-                (
-                    "household_id",
-                    models.CharField(
-                        blank=True,
-                        default="",
-                        help_text="Look only at memories of this household. Empty: of every household, and those without one.",
-                        max_length=200,
-                        verbose_name="household",
-                    ),
-                ),
-                (
-                    "persona_id",
-                    models.CharField(
-                        blank=True,
-                        default="",
-                        help_text="Look only at memories of this persona. Empty: of every persona, and those without one.",
-                        max_length=200,
-                        verbose_name="persona",
-                    ),
-                ),
-                (
-                    "enabled",
-                    models.BooleanField(
-                        default=False,
-                        help_text="Let the schedule run it. Switching it off stops a run at its next memory.",
-                    ),
-                ),
-                (
-                    "mode",
-                    models.CharField(
-                        choices=[("notice", "Notice only"), ("decide", "Decide by the rules")],
-                        default="notice",
-                        help_text="Notice only: receipts for a person to look at, and all memories stand. Decide: the merge rules are applied as when a memory is saved; every decision can be reverted.",
-                        max_length=10,
-                    ),
-                ),
-                (
-                    "max_memories",
-                    models.PositiveIntegerField(
-                        default=500,
-                        help_text="How many memories one run looks at, at most.",
-                        validators=[
-                            django.core.validators.MinValueValidator(1),
-                            django.core.validators.MaxValueValidator(10000),
-                        ],
-                    ),
-                ),
-                (
-                    "max_decisions",
-                    models.PositiveIntegerField(
-                        default=50,
-                        help_text="How many receipts one run writes, at most: what a rule that is wrong can do before somebody looks.",
-                        validators=[
-                            django.core.validators.MinValueValidator(1),
-                            django.core.validators.MaxValueValidator(1000),
-                        ],
-                    ),
-                ),
-                (
-                    "max_seconds",
-                    models.PositiveIntegerField(
-                        default=60,
-                        help_text="How long one run goes on, at most, but for what it is about just then.",
-                        validators=[
-                            django.core.validators.MinValueValidator(1),
-                            django.core.validators.MaxValueValidator(300),
-                        ],
-                    ),
-                ),
-                ("cursor", models.BigIntegerField(default=0, editable=False)),
-                ("epoch", models.PositiveIntegerField(default=0, editable=False)),
-                ("mark", models.CharField(blank=True, default="", editable=False, max_length=100)),
-                ("is_complete", models.BooleanField(default=True, editable=False)),
-                ("passes", models.PositiveIntegerField(default=0, editable=False, verbose_name="passes completed")),
-                ("looked_at", models.PositiveBigIntegerField(default=0, editable=False)),
-                ("noticed", models.PositiveBigIntegerField(default=0, editable=False)),
-                ("decided", models.PositiveBigIntegerField(default=0, editable=False)),
-                ("last_run_at", models.DateTimeField(blank=True, editable=False, null=True)),
-                ("last_run_seconds", models.FloatField(blank=True, editable=False, null=True)),
-                ("last_error", models.CharField(blank=True, default="", editable=False, max_length=300)),
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('name', models.CharField(help_text='Receipts and histories say it, so it stays as it is.', max_length=100, unique=True)),
+                ('user_id', models.CharField(blank=True, default='', help_text='Look only at memories of this user. Empty: of every user.', max_length=200, verbose_name='user')),
+                ('household_id', models.CharField(blank=True, default='', help_text='Look only at memories of this household. Empty: of every household, and those without one.', max_length=200, verbose_name='household')),
+                ('persona_id', models.CharField(blank=True, default='', help_text='Look only at memories of this persona. Empty: of every persona, and those without one.', max_length=200, verbose_name='persona')),
+                ('enabled', models.BooleanField(default=False, help_text='Let the schedule run it. Switching it off stops a run at its next memory.')),
+                ('mode', models.CharField(choices=[('notice', 'Notice only'), ('decide', 'Decide by the rules')], default='notice', help_text='Notice only: receipts for a person to look at, and all memories stand. Decide: the merge rules are applied as when a memory is saved; every decision can be reverted.', max_length=10)),
+                ('max_memories', models.PositiveIntegerField(default=500, help_text='How many memories one run looks at, at most.', validators=[django.core.validators.MinValueValidator(1), django.core.validators.MaxValueValidator(10000)])),
+                ('max_decisions', models.PositiveIntegerField(default=50, help_text='How many receipts one run writes, at most: what a rule that is wrong can do before somebody looks.', validators=[django.core.validators.MinValueValidator(1), django.core.validators.MaxValueValidator(1000)])),
+                ('max_seconds', models.PositiveIntegerField(default=60, help_text='How long one run goes on, at most, but for what it is about just then.', validators=[django.core.validators.MinValueValidator(1), django.core.validators.MaxValueValidator(300)])),
+                ('cursor', models.BigIntegerField(default=0, editable=False)),
+                ('epoch', models.PositiveIntegerField(default=0, editable=False)),
+                ('mark', models.CharField(blank=True, default='', editable=False, max_length=100)),
+                ('is_complete', models.BooleanField(default=True, editable=False)),
+                ('passes', models.PositiveIntegerField(default=0, editable=False, verbose_name='passes completed')),
+                ('looked_at', models.PositiveBigIntegerField(default=0, editable=False)),
+                ('noticed', models.PositiveBigIntegerField(default=0, editable=False)),
+                ('decided', models.PositiveBigIntegerField(default=0, editable=False)),
+                ('last_run_at', models.DateTimeField(blank=True, editable=False, null=True)),
+                ('last_run_seconds', models.FloatField(blank=True, editable=False, null=True)),
+                ('last_error', models.CharField(blank=True, default='', editable=False, max_length=300)),
             ],
             options={
-                "ordering": ["name"],
-                "constraints": [
-                    models.CheckConstraint(
-                        condition=models.Q(
-                            ("max_memories__range", (1, 10000)),
-                            ("max_decisions__range", (1, 1000)),
-                            ("max_seconds__range", (1, 300)),
-                        ),
-                        name="semantic_consolidation_bounds",
-                    )
-                ],
+                'ordering': ['name'],
+                'constraints': [models.CheckConstraint(condition=models.Q(('max_memories__range', (1, 10000)), ('max_decisions__range', (1, 1000)), ('max_seconds__range', (1, 300))), name='semantic_consolidation_bounds')],
             },
         ),
     ]

@@ -8,288 +8,90 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
+
     dependencies = [
-        ("semantic", "0003_consolidation"),
+        ('semantic', '0003_consolidation'),
     ]
 
     operations = [
         migrations.CreateModel(
-            name="BridgeAudit",
+            name='BridgeAudit',
             fields=[
-                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
-                ("user_id", models.CharField(max_length=200)),
-                ("household_id", models.CharField(blank=True, default="", max_length=200)),
-                ("persona_id", models.CharField(blank=True, default="", max_length=200)),
-                ("uuid", models.UUIDField(default=uuid.uuid4, editable=False, unique=True, verbose_name="id")),
-                ("at", models.DateTimeField()),
-                (
-                    "action",
-                    models.CharField(
-                        choices=[
-                            ("demoted", "Demoted"),
-                            ("deleted", "Deleted"),
-                            ("kept", "Kept"),
-                            ("dropped", "Never made"),
-                        ],
-                        max_length=10,
-                    ),
-                ),
-                ("why", models.CharField(blank=True, default="", max_length=40)),
-                ("memory", models.UUIDField(null=True)),
-                ("event_ids", django.contrib.postgres.fields.ArrayField(base_field=models.UUIDField(), size=None)),
-                ("policy", models.CharField(blank=True, default="", max_length=100)),
-                (
-                    "reason",
-                    models.CharField(choices=[("retention", "Retention"), ("manual", "By hand")], max_length=10),
-                ),
-                ("actor", models.CharField(max_length=200)),
-                ("changes", models.JSONField(default=dict, help_text="Field -> [before, after].")),
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('user_id', models.CharField(max_length=200)),
+                ('household_id', models.CharField(blank=True, default='', max_length=200)),
+                ('persona_id', models.CharField(blank=True, default='', max_length=200)),
+                ('uuid', models.UUIDField(default=uuid.uuid4, editable=False, unique=True, verbose_name='id')),
+                ('at', models.DateTimeField()),
+                ('action', models.CharField(choices=[('demoted', 'Demoted'), ('deleted', 'Deleted'), ('kept', 'Kept'), ('dropped', 'Never made')], max_length=10)),
+                ('why', models.CharField(blank=True, default='', max_length=40)),
+                ('memory', models.UUIDField(null=True)),
+                ('event_ids', django.contrib.postgres.fields.ArrayField(base_field=models.UUIDField(), size=None)),
+                ('policy', models.CharField(blank=True, default='', max_length=100)),
+                ('reason', models.CharField(choices=[('retention', 'Retention'), ('manual', 'By hand')], max_length=10)),
+                ('actor', models.CharField(max_length=200)),
+                ('changes', models.JSONField(default=dict, help_text='Field -> [before, after].')),
             ],
             options={
-                "verbose_name": "audit record",
-                "ordering": ["-id"],
-                "indexes": [
-                    models.Index(
-                        condition=models.Q(("memory__isnull", False)), fields=["memory"], name="semantic_audit_memory"
-                    ),
-                    models.Index(fields=["user_id", "-id"], name="semantic_audit_user"),
-                ],
+                'verbose_name': 'audit record',
+                'ordering': ['-id'],
+                'indexes': [models.Index(condition=models.Q(('memory__isnull', False)), fields=['memory'], name='semantic_audit_memory'), models.Index(fields=['user_id', '-id'], name='semantic_audit_user')],
             },
         ),
         migrations.CreateModel(
-            name="RoutingPolicy",
+            name='RoutingPolicy',
             fields=[
-                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
-                (
-                    "name",
-                    models.CharField(
-                        help_text="Memories and audit records say it, so it stays as it is.",
-                        max_length=100,
-                        unique=True,
-                    ),
-                ),
-                (
-                    "enabled",
-                    models.BooleanField(
-                        default=False, help_text="Events are judged when they are recorded, not afterwards."
-                    ),
-                ),
-                (
-                    "household_id",
-                    models.CharField(
-                        blank=True,
-                        default="",
-                        help_text="Blank: for everybody whose household has no policy of its own. A household that has one is judged by its own only, were it switched off.",
-                        max_length=200,
-                        verbose_name="household",
-                    ),
-                ),
-                (
-                    "priority",
-                    models.IntegerField(default=0, help_text="Of several that want an event the highest counts."),
-                ),
-                (
-                    "min_importance",
-                    models.FloatField(
-                        default=0.8,
-                        help_text="Events of this importance and above, 0 to 1.",
-                        validators=[
-                            django.core.validators.MinValueValidator(0.0),
-                            django.core.validators.MaxValueValidator(1.0),
-                        ],
-                    ),
-                ),
-                (
-                    "event_types",
-                    django.contrib.postgres.fields.ArrayField(
-                        base_field=models.CharField(max_length=100),
-                        blank=True,
-                        default=list,
-                        help_text="None: all types.",
-                        size=None,
-                    ),
-                ),
-                (
-                    "memory_type",
-                    models.CharField(
-                        blank=True,
-                        default="event",
-                        help_text="The tag `type` of the memory.",
-                        max_length=200,
-                        verbose_name="type",
-                    ),
-                ),
-                (
-                    "decay_policy",
-                    models.CharField(
-                        choices=[
-                            ("stable", "Stable"),
-                            ("reinforceable", "Reinforceable"),
-                            ("contextual", "Contextual"),
-                        ],
-                        default="reinforceable",
-                        max_length=20,
-                    ),
-                ),
-                (
-                    "source",
-                    models.CharField(
-                        default="inferred",
-                        help_text="user, conversation, skill, system, inferred, or your own word. What is inferred never overrides what a better source said.",
-                        max_length=64,
-                    ),
-                ),
-                (
-                    "confidence",
-                    models.FloatField(
-                        default=0.8,
-                        help_text="What the memory claims, 0 to 1. Below 1, a memory that somebody else saves as well is known by it, and stays when its events are pruned.",
-                        validators=[
-                            django.core.validators.MinValueValidator(0.0),
-                            django.core.validators.MaxValueValidator(1.0),
-                        ],
-                    ),
-                ),
-                (
-                    "on_prune",
-                    models.CharField(
-                        choices=[
-                            ("demote", "Demote: halve its importance and its confidence"),
-                            ("delete", "Delete (can be restored)"),
-                            ("keep", "Keep it as it is"),
-                        ],
-                        default="demote",
-                        max_length=10,
-                        verbose_name="when its events are pruned",
-                    ),
-                ),
-                ("updated_at", models.DateTimeField(auto_now=True)),
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('name', models.CharField(help_text='Memories and audit records say it, so it stays as it is.', max_length=100, unique=True)),
+                ('enabled', models.BooleanField(default=False, help_text='Events are judged when they are recorded, not afterwards.')),
+                ('household_id', models.CharField(blank=True, default='', help_text='Blank: for everybody whose household has no policy of its own. A household that has one is judged by its own only, were it switched off.', max_length=200, verbose_name='household')),
+                ('priority', models.IntegerField(default=0, help_text='Of several that want an event the highest counts.')),
+                ('min_importance', models.FloatField(default=0.8, help_text='Events of this importance and above, 0 to 1.', validators=[django.core.validators.MinValueValidator(0.0), django.core.validators.MaxValueValidator(1.0)])),
+                ('event_types', django.contrib.postgres.fields.ArrayField(base_field=models.CharField(max_length=100), blank=True, default=list, help_text='None: all types.', size=None)),
+                ('memory_type', models.CharField(blank=True, default='event', help_text='The tag `type` of the memory.', max_length=200, verbose_name='type')),
+                ('decay_policy', models.CharField(choices=[('stable', 'Stable'), ('reinforceable', 'Reinforceable'), ('contextual', 'Contextual')], default='reinforceable', max_length=20)),
+                ('source', models.CharField(default='inferred', help_text='user, conversation, skill, system, inferred, or your own word. What is inferred never overrides what a better source said.', max_length=64)),
+                ('confidence', models.FloatField(default=0.8, help_text='What the memory claims, 0 to 1. Below 1, a memory that somebody else saves as well is known by it, and stays when its events are pruned.', validators=[django.core.validators.MinValueValidator(0.0), django.core.validators.MaxValueValidator(1.0)])),
+                ('on_prune', models.CharField(choices=[('demote', 'Demote: halve its importance and its confidence'), ('delete', 'Delete (can be restored)'), ('keep', 'Keep it as it is')], default='demote', max_length=10, verbose_name='when its events are pruned')),
+                ('updated_at', models.DateTimeField(auto_now=True)),
             ],
             options={
-                "verbose_name_plural": "routing policies",
-                "ordering": ["household_id", "-priority", "name"],
-                "constraints": [
-                    models.CheckConstraint(
-                        condition=models.Q(("min_importance__range", (0, 1)), ("confidence__range", (0, 1))),
-                        name="semantic_routing_shares",
-                    ),
-                    models.CheckConstraint(
-                        condition=models.Q(
-                            models.Q(("name", ""), _negated=True), models.Q(("source", ""), _negated=True)
-                        ),
-                        name="semantic_routing_named",
-                    ),
-                ],
+                'verbose_name_plural': 'routing policies',
+                'ordering': ['household_id', '-priority', 'name'],
+                'constraints': [models.CheckConstraint(condition=models.Q(('min_importance__range', (0, 1)), ('confidence__range', (0, 1))), name='semantic_routing_shares'), models.CheckConstraint(condition=models.Q(models.Q(('name', ''), _negated=True), models.Q(('source', ''), _negated=True)), name='semantic_routing_named')],
             },
         ),
         migrations.CreateModel(
-            name="Ingestion",
+            name='Ingestion',
             fields=[
-                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
-                ("user_id", models.CharField(max_length=200)),
-                ("household_id", models.CharField(blank=True, default="", max_length=200)),
-                ("persona_id", models.CharField(blank=True, default="", max_length=200)),
-                ("event_id", models.UUIDField(unique=True)),
-                ("event_type", models.CharField(blank=True, default="", max_length=100)),
-                ("timestamp", models.DateTimeField(help_text="When it happened.", null=True)),
-                ("importance", models.FloatField(default=0.0)),
-                ("content", models.TextField(blank=True, default="")),
-                ("recorded_at", models.DateTimeField(null=True)),
-                ("policy", models.CharField(blank=True, default="", max_length=100)),
-                (
-                    "on_prune",
-                    models.CharField(
-                        choices=[
-                            ("demote", "Demote: halve its importance and its confidence"),
-                            ("delete", "Delete (can be restored)"),
-                            ("keep", "Keep it as it is"),
-                        ],
-                        default="demote",
-                        max_length=10,
-                    ),
-                ),
-                (
-                    "status",
-                    models.CharField(
-                        choices=[
-                            ("pending", "Waiting"),
-                            ("linked", "Linked"),
-                            ("failed", "Failed"),
-                            ("dropped", "Dropped"),
-                            ("unlinking", "Being unlinked"),
-                            ("pruned", "Event pruned"),
-                        ],
-                        default="pending",
-                        max_length=10,
-                    ),
-                ),
-                ("created_at", models.DateTimeField()),
-                ("tries", models.PositiveSmallIntegerField(default=0)),
-                ("next_try_at", models.DateTimeField()),
-                ("error", models.CharField(blank=True, default="", max_length=200)),
-                ("action", models.CharField(blank=True, default="", help_text="What saving did.", max_length=20)),
-                (
-                    "conflict",
-                    models.UUIDField(help_text="The receipt of the decision, when memories disagreed.", null=True),
-                ),
-                ("came_from_events", models.BooleanField(default=False)),
-                (
-                    "pruned_reason",
-                    models.CharField(
-                        blank=True,
-                        choices=[("retention", "Retention"), ("manual", "By hand")],
-                        default="",
-                        max_length=10,
-                    ),
-                ),
-                ("pruned_by", models.CharField(blank=True, default="", max_length=200)),
-                ("ended_at", models.DateTimeField(null=True)),
-                (
-                    "memory",
-                    models.ForeignKey(
-                        db_index=False,
-                        null=True,
-                        on_delete=django.db.models.deletion.PROTECT,
-                        related_name="ingestions",
-                        to="semantic.memory",
-                    ),
-                ),
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('user_id', models.CharField(max_length=200)),
+                ('household_id', models.CharField(blank=True, default='', max_length=200)),
+                ('persona_id', models.CharField(blank=True, default='', max_length=200)),
+                ('event_id', models.UUIDField(unique=True)),
+                ('event_type', models.CharField(blank=True, default='', max_length=100)),
+                ('timestamp', models.DateTimeField(help_text='When it happened.', null=True)),
+                ('importance', models.FloatField(default=0.0)),
+                ('content', models.TextField(blank=True, default='')),
+                ('recorded_at', models.DateTimeField(null=True)),
+                ('policy', models.CharField(blank=True, default='', max_length=100)),
+                ('on_prune', models.CharField(choices=[('demote', 'Demote: halve its importance and its confidence'), ('delete', 'Delete (can be restored)'), ('keep', 'Keep it as it is')], default='demote', max_length=10)),
+                ('status', models.CharField(choices=[('pending', 'Waiting'), ('linked', 'Linked'), ('failed', 'Failed'), ('dropped', 'Dropped'), ('unlinking', 'Being unlinked'), ('pruned', 'Event pruned')], default='pending', max_length=10)),
+                ('created_at', models.DateTimeField()),
+                ('tries', models.PositiveSmallIntegerField(default=0)),
+                ('next_try_at', models.DateTimeField()),
+                ('error', models.CharField(blank=True, default='', max_length=200)),
+                ('action', models.CharField(blank=True, default='', help_text='What saving did.', max_length=20)),
+                ('conflict', models.UUIDField(help_text='The receipt of the decision, when memories disagreed.', null=True)),
+                ('came_from_events', models.BooleanField(default=False)),
+                ('pruned_reason', models.CharField(blank=True, choices=[('retention', 'Retention'), ('manual', 'By hand')], default='', max_length=10)),
+                ('pruned_by', models.CharField(blank=True, default='', max_length=200)),
+                ('ended_at', models.DateTimeField(null=True)),
+                ('memory', models.ForeignKey(db_index=False, null=True, on_delete=django.db.models.deletion.PROTECT, related_name='ingestions', to='semantic.memory')),
             ],
             options={
-                "indexes": [
-                    models.Index(
-                        condition=models.Q(("status", "pending")), fields=["id"], name="semantic_ingestion_due"
-                    ),
-                    models.Index(
-                        condition=models.Q(("status", "unlinking")), fields=["id"], name="semantic_ingestion_unlinking"
-                    ),
-                    models.Index(
-                        condition=models.Q(("status", "failed")), fields=["id"], name="semantic_ingestion_failed"
-                    ),
-                    models.Index(
-                        condition=models.Q(("memory__isnull", False)),
-                        fields=["memory"],
-                        name="semantic_ingestion_memory",
-                    ),
-                    models.Index(fields=["user_id"], name="semantic_ingestion_user"),
-                    models.Index(fields=["status", "-ended_at"], name="semantic_ingestion_ended"),
-                ],
-                "constraints": [
-                    models.CheckConstraint(
-                        condition=models.Q(
-                            models.Q(("memory__isnull", False), ("status__in", ["linked", "unlinking"])),
-                            models.Q(
-                                models.Q(("status__in", ["linked", "unlinking"]), _negated=True), ("memory", None)
-                            ),
-                            _connector="OR",
-                        ),
-                        name="semantic_ingestion_linked",
-                    ),
-                    models.CheckConstraint(
-                        condition=models.Q(("status__in", ["pending", "failed"]), ("content", ""), _connector="OR"),
-                        name="semantic_ingestion_content",
-                    ),
-                ],
+                'indexes': [models.Index(condition=models.Q(('status', 'pending')), fields=['id'], name='semantic_ingestion_due'), models.Index(condition=models.Q(('status', 'unlinking')), fields=['id'], name='semantic_ingestion_unlinking'), models.Index(condition=models.Q(('status', 'failed')), fields=['id'], name='semantic_ingestion_failed'), models.Index(condition=models.Q(('memory__isnull', False)), fields=['memory'], name='semantic_ingestion_memory'), models.Index(fields=['user_id'], name='semantic_ingestion_user'), models.Index(fields=['status', '-ended_at'], name='semantic_ingestion_ended')],
+                'constraints': [models.CheckConstraint(condition=models.Q(models.Q(('memory__isnull', False), ('status__in', ['linked', 'unlinking'])), models.Q(models.Q(('status__in', ['linked', 'unlinking']), _negated=True), ('memory', None)), _connector='OR'), name='semantic_ingestion_linked'), models.CheckConstraint(condition=models.Q(('status__in', ['pending', 'failed']), ('content', ''), _connector='OR'), name='semantic_ingestion_content')],
             },
         ),
     ]

@@ -4,13 +4,14 @@ from django.db import migrations
 
 
 class Migration(migrations.Migration):
+
     dependencies = [
-        ("semantic", "0005_prepared_routing_policy"),
+        ('semantic', '0005_prepared_routing_policy'),
     ]
 
     operations = [
         migrations.AlterModelOptions(
-            name="ingestion",
-            options={"verbose_name": "routed event"},
+            name='ingestion',
+            options={'verbose_name': 'routed event'},
         ),
     ]

@@ -4,26 +4,20 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
+
     dependencies = [
-        ("semantic", "0006_routed_event"),
+        ('semantic', '0006_routed_event'),
     ]
 
     operations = [
         migrations.AlterField(
-            model_name="bridgeaudit",
-            name="reason",
-            field=models.CharField(
-                choices=[("retention", "Retention"), ("manual", "By hand"), ("repair", "Recorded twice")], max_length=10
-            ),
+            model_name='bridgeaudit',
+            name='reason',
+            field=models.CharField(choices=[('retention', 'Retention'), ('manual', 'By hand'), ('repair', 'Recorded twice')], max_length=10),
         ),
         migrations.AlterField(
-            model_name="ingestion",
-            name="pruned_reason",
-            field=models.CharField(
-                blank=True,
-                choices=[("retention", "Retention"), ("manual", "By hand"), ("repair", "Recorded twice")],
-                default="",
-                max_length=10,
-            ),
+            model_name='ingestion',
+            name='pruned_reason',
+            field=models.CharField(blank=True, choices=[('retention', 'Retention'), ('manual', 'By hand'), ('repair', 'Recorded twice')], default='', max_length=10),
         ),
     ]

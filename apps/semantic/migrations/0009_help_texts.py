@@ -5,92 +5,55 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
+
     dependencies = [
-        ("semantic", "0008_subscriber_paths"),
+        ('semantic', '0008_subscriber_paths'),
     ]
 
     operations = [
         migrations.AlterField(
-            model_name="conflict",
-            name="about_state",
-            field=models.CharField(blank=True, default="", help_text="The state of `about` before.", max_length=12),
+            model_name='conflict',
+            name='about_state',
+            field=models.CharField(blank=True, default='', help_text='The state of `about` before.', max_length=12),
         ),
         migrations.AlterField(
-            model_name="consolidation",
-            name="max_decisions",
-            field=models.PositiveIntegerField(
-                default=50,
-                help_text="The most receipts that one run writes: what a wrong rule can do before a person reviews it.",
-                validators=[
-                    django.core.validators.MinValueValidator(1),
-                    django.core.validators.MaxValueValidator(1000),
-                ],
-            ),
+            model_name='consolidation',
+            name='max_decisions',
+            field=models.PositiveIntegerField(default=50, help_text='The most receipts that one run writes: what a wrong rule can do before a person reviews it.', validators=[django.core.validators.MinValueValidator(1), django.core.validators.MaxValueValidator(1000)]),
         ),
         migrations.AlterField(
-            model_name="consolidation",
-            name="max_memories",
-            field=models.PositiveIntegerField(
-                default=500,
-                help_text="The most memories that one run compares.",
-                validators=[
-                    django.core.validators.MinValueValidator(1),
-                    django.core.validators.MaxValueValidator(10000),
-                ],
-            ),
+            model_name='consolidation',
+            name='max_memories',
+            field=models.PositiveIntegerField(default=500, help_text='The most memories that one run compares.', validators=[django.core.validators.MinValueValidator(1), django.core.validators.MaxValueValidator(10000)]),
         ),
         migrations.AlterField(
-            model_name="consolidation",
-            name="max_seconds",
-            field=models.PositiveIntegerField(
-                default=60,
-                help_text="The most seconds that one run takes, plus the memory being compared.",
-                validators=[django.core.validators.MinValueValidator(1), django.core.validators.MaxValueValidator(300)],
-            ),
+            model_name='consolidation',
+            name='max_seconds',
+            field=models.PositiveIntegerField(default=60, help_text='The most seconds that one run takes, plus the memory being compared.', validators=[django.core.validators.MinValueValidator(1), django.core.validators.MaxValueValidator(300)]),
         ),
         migrations.AlterField(
-            model_name="consolidation",
-            name="mode",
-            field=models.CharField(
-                choices=[("notice", "Notice only"), ("decide", "Decide by the rules")],
-                default="notice",
-                help_text="Notice only: receipts to review, and all memories stay active. Decide: the merge rules are applied as when a memory is saved; every decision can be reverted.",
-                max_length=10,
-            ),
+            model_name='consolidation',
+            name='mode',
+            field=models.CharField(choices=[('notice', 'Notice only'), ('decide', 'Decide by the rules')], default='notice', help_text='Notice only: receipts to review, and all memories stay active. Decide: the merge rules are applied as when a memory is saved; every decision can be reverted.', max_length=10),
         ),
         migrations.AlterField(
-            model_name="memory",
-            name="persona_id",
-            field=models.CharField(
-                blank=True, default="", help_text="The persona it belongs to, if any.", max_length=200
-            ),
+            model_name='memory',
+            name='persona_id',
+            field=models.CharField(blank=True, default='', help_text='The persona it belongs to, if any.', max_length=200),
         ),
         migrations.AlterField(
-            model_name="memoryembedding",
-            name="is_given",
-            field=models.BooleanField(default=False, help_text="The writer sent the vector; it was not computed here."),
+            model_name='memoryembedding',
+            name='is_given',
+            field=models.BooleanField(default=False, help_text='The writer sent the vector; it was not computed here.'),
         ),
         migrations.AlterField(
-            model_name="routingpolicy",
-            name="confidence",
-            field=models.FloatField(
-                default=0.8,
-                help_text="What the memory claims, 0 to 1. Below 1, a memory that others save as well is recognised by it, and stays when its events are pruned.",
-                validators=[
-                    django.core.validators.MinValueValidator(0.0),
-                    django.core.validators.MaxValueValidator(1.0),
-                ],
-            ),
+            model_name='routingpolicy',
+            name='confidence',
+            field=models.FloatField(default=0.8, help_text='What the memory claims, 0 to 1. Below 1, a memory that others save as well is recognised by it, and stays when its events are pruned.', validators=[django.core.validators.MinValueValidator(0.0), django.core.validators.MaxValueValidator(1.0)]),
         ),
         migrations.AlterField(
-            model_name="routingpolicy",
-            name="household_id",
-            field=models.CharField(
-                blank=True,
-                default="",
-                help_text="Blank: for every household without a policy of its own. A household that has one is judged by its own only, even a disabled one.",
-                max_length=200,
-                verbose_name="household",
-            ),
+            model_name='routingpolicy',
+            name='household_id',
+            field=models.CharField(blank=True, default='', help_text='Blank: for every household without a policy of its own. A household that has one is judged by its own only, even a disabled one.', max_length=200, verbose_name='household'),
         ),
     ]

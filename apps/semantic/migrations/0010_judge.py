@@ -6,142 +6,60 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
+
     dependencies = [
-        ("semantic", "0009_help_texts"),
+        ('semantic', '0009_help_texts'),
     ]
 
     operations = [
         migrations.AlterField(
-            model_name="conflict",
-            name="origin",
-            field=models.CharField(
-                choices=[
-                    ("save", "Saving a memory"),
-                    ("consolidation", "Consolidation"),
-                    ("judge", "A chat model's verdict"),
-                    ("override", "A person's decision"),
-                    ("revert", "Undoing a decision"),
-                ],
-                max_length=16,
-            ),
+            model_name='conflict',
+            name='origin',
+            field=models.CharField(choices=[('save', 'Saving a memory'), ('consolidation', 'Consolidation'), ('judge', "A chat model's verdict"), ('override', "A person's decision"), ('revert', 'Undoing a decision')], max_length=16),
         ),
         migrations.CreateModel(
-            name="Judge",
+            name='Judge',
             fields=[
-                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
-                (
-                    "enabled",
-                    models.BooleanField(
-                        default=False,
-                        help_text="Let the schedule put undecided pairs of memories to the chat model. Their texts go to the provider of the model. Without a model nothing happens.",
-                    ),
-                ),
-                (
-                    "pairs_per_day",
-                    models.PositiveIntegerField(
-                        default=100,
-                        help_text="The most pairs that are asked about on one day (UTC), by the schedule and by hand. The budget for chat models holds as well.",
-                        validators=[
-                            django.core.validators.MinValueValidator(1),
-                            django.core.validators.MaxValueValidator(10000),
-                        ],
-                    ),
-                ),
-                (
-                    "max_seconds",
-                    models.PositiveIntegerField(
-                        default=60,
-                        help_text="The most seconds that one run takes, plus the question being asked.",
-                        validators=[
-                            django.core.validators.MinValueValidator(1),
-                            django.core.validators.MaxValueValidator(300),
-                        ],
-                    ),
-                ),
-                ("last_run_at", models.DateTimeField(blank=True, editable=False, null=True)),
-                ("last_run_seconds", models.FloatField(blank=True, editable=False, null=True)),
-                ("last_end", models.CharField(blank=True, default="", editable=False, max_length=20)),
-                ("last_error", models.CharField(blank=True, default="", editable=False, max_length=300)),
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('enabled', models.BooleanField(default=False, help_text='Let the schedule put undecided pairs of memories to the chat model. Their texts go to the provider of the model. Without a model nothing happens.')),
+                ('pairs_per_day', models.PositiveIntegerField(default=100, help_text='The most pairs that are asked about on one day (UTC), by the schedule and by hand. The budget for chat models holds as well.', validators=[django.core.validators.MinValueValidator(1), django.core.validators.MaxValueValidator(10000)])),
+                ('max_seconds', models.PositiveIntegerField(default=60, help_text='The most seconds that one run takes, plus the question being asked.', validators=[django.core.validators.MinValueValidator(1), django.core.validators.MaxValueValidator(300)])),
+                ('last_run_at', models.DateTimeField(blank=True, editable=False, null=True)),
+                ('last_run_seconds', models.FloatField(blank=True, editable=False, null=True)),
+                ('last_end', models.CharField(blank=True, default='', editable=False, max_length=20)),
+                ('last_error', models.CharField(blank=True, default='', editable=False, max_length=300)),
             ],
             options={
-                "verbose_name": "judge",
-                "verbose_name_plural": "judge",
-                "constraints": [
-                    models.CheckConstraint(condition=models.Q(("id", 1)), name="semantic_judge_only_one"),
-                    models.CheckConstraint(
-                        condition=models.Q(("pairs_per_day__range", (1, 10000)), ("max_seconds__range", (1, 300))),
-                        name="semantic_judge_bounds",
-                    ),
-                ],
+                'verbose_name': 'judge',
+                'verbose_name_plural': 'judge',
+                'constraints': [models.CheckConstraint(condition=models.Q(('id', 1)), name='semantic_judge_only_one'), models.CheckConstraint(condition=models.Q(('pairs_per_day__range', (1, 10000)), ('max_seconds__range', (1, 300))), name='semantic_judge_bounds')],
             },
         ),
         migrations.CreateModel(
-            name="JudgedPair",
+            name='JudgedPair',
             fields=[
-                ("id", models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name="ID")),
-                ("prompt_version", models.PositiveIntegerField()),
-                ("model", models.CharField(max_length=501)),
-                (
-                    "state",
-                    models.CharField(
-                        choices=[
-                            ("asked", "Asked"),
-                            ("answered", "Answered"),
-                            ("unanswered", "Unanswered"),
-                            ("skipped", "Skipped"),
-                        ],
-                        max_length=10,
-                    ),
-                ),
-                ("code", models.CharField(blank=True, default="", max_length=100)),
-                ("tries", models.PositiveSmallIntegerField(default=0)),
-                ("digest", models.CharField(blank=True, default="", max_length=64)),
-                ("verdict", models.CharField(blank=True, default="", max_length=10)),
-                ("holds", models.CharField(blank=True, default="", max_length=10)),
-                ("confidence", models.FloatField(null=True)),
-                ("reason", models.TextField(blank=True, default="")),
-                ("answered_by", models.CharField(blank=True, default="", max_length=501)),
-                ("asked_at", models.DateTimeField(null=True)),
-                ("answered_at", models.DateTimeField(null=True)),
-                ("settled_at", models.DateTimeField(null=True)),
-                (
-                    "candidate",
-                    models.ForeignKey(
-                        on_delete=django.db.models.deletion.CASCADE, related_name="+", to="semantic.memory"
-                    ),
-                ),
-                (
-                    "existing",
-                    models.ForeignKey(
-                        on_delete=django.db.models.deletion.CASCADE, related_name="+", to="semantic.memory"
-                    ),
-                ),
-                (
-                    "notice",
-                    models.ForeignKey(
-                        on_delete=django.db.models.deletion.CASCADE, related_name="judged_pairs", to="semantic.conflict"
-                    ),
-                ),
+                ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
+                ('prompt_version', models.PositiveIntegerField()),
+                ('model', models.CharField(max_length=501)),
+                ('state', models.CharField(choices=[('asked', 'Asked'), ('answered', 'Answered'), ('unanswered', 'Unanswered'), ('skipped', 'Skipped')], max_length=10)),
+                ('code', models.CharField(blank=True, default='', max_length=100)),
+                ('tries', models.PositiveSmallIntegerField(default=0)),
+                ('digest', models.CharField(blank=True, default='', max_length=64)),
+                ('verdict', models.CharField(blank=True, default='', max_length=10)),
+                ('holds', models.CharField(blank=True, default='', max_length=10)),
+                ('confidence', models.FloatField(null=True)),
+                ('reason', models.TextField(blank=True, default='')),
+                ('answered_by', models.CharField(blank=True, default='', max_length=501)),
+                ('asked_at', models.DateTimeField(null=True)),
+                ('answered_at', models.DateTimeField(null=True)),
+                ('settled_at', models.DateTimeField(null=True)),
+                ('candidate', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='+', to='semantic.memory')),
+                ('existing', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='+', to='semantic.memory')),
+                ('notice', models.ForeignKey(on_delete=django.db.models.deletion.CASCADE, related_name='judged_pairs', to='semantic.conflict')),
             ],
             options={
-                "indexes": [models.Index(fields=["asked_at"], name="semantic_judged_pair_asked")],
-                "constraints": [
-                    models.UniqueConstraint(
-                        fields=("candidate", "existing", "prompt_version", "model"), name="semantic_judged_pair_once"
-                    ),
-                    models.CheckConstraint(
-                        condition=models.Q(
-                            models.Q(
-                                ("state", "answered"),
-                                models.Q(("verdict", ""), _negated=True),
-                                ("confidence__isnull", False),
-                            ),
-                            models.Q(models.Q(("state", "answered"), _negated=True), ("verdict", "")),
-                            _connector="OR",
-                        ),
-                        name="semantic_judged_pair_answer",
-                    ),
-                ],
+                'indexes': [models.Index(fields=['asked_at'], name='semantic_judged_pair_asked')],
+                'constraints': [models.UniqueConstraint(fields=('candidate', 'existing', 'prompt_version', 'model'), name='semantic_judged_pair_once'), models.CheckConstraint(condition=models.Q(models.Q(('state', 'answered'), models.Q(('verdict', ''), _negated=True), ('confidence__isnull', False)), models.Q(models.Q(('state', 'answered'), _negated=True), ('verdict', '')), _connector='OR'), name='semantic_judged_pair_answer')],
             },
         ),
     ]

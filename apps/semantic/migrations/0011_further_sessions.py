@@ -5,20 +5,15 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
+
     dependencies = [
-        ("semantic", "0010_judge"),
+        ('semantic', '0010_judge'),
     ]
 
     operations = [
         migrations.AddField(
-            model_name="memory",
-            name="further_sessions",
-            field=django.contrib.postgres.fields.ArrayField(
-                base_field=models.CharField(max_length=200),
-                blank=True,
-                default=list,
-                help_text="In which the same was said besides that one.",
-                size=None,
-            ),
+            model_name='memory',
+            name='further_sessions',
+            field=django.contrib.postgres.fields.ArrayField(base_field=models.CharField(max_length=200), blank=True, default=list, help_text='In which the same was said besides that one.', size=None),
         ),
     ]

@@ -4,24 +4,19 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
+
     dependencies = [
-        ("semantic", "0011_further_sessions"),
+        ('semantic', '0011_further_sessions'),
     ]
 
     operations = [
         migrations.AddField(
-            model_name="memory",
-            name="expires_at",
-            field=models.DateTimeField(
-                blank=True, help_text="From then on no search finds it, and the next sweep deletes it.", null=True
-            ),
+            model_name='memory',
+            name='expires_at',
+            field=models.DateTimeField(blank=True, help_text='From then on no search finds it, and the next sweep deletes it.', null=True),
         ),
         migrations.AddIndex(
-            model_name="memory",
-            index=models.Index(
-                condition=models.Q(("expires_at__isnull", False), ("status", "active")),
-                fields=["expires_at"],
-                name="semantic_memory_expiry",
-            ),
+            model_name='memory',
+            index=models.Index(condition=models.Q(('expires_at__isnull', False), ('status', 'active')), fields=['expires_at'], name='semantic_memory_expiry'),
         ),
     ]

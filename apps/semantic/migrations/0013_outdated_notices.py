@@ -4,24 +4,15 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
+
     dependencies = [
-        ("semantic", "0012_expiry"),
+        ('semantic', '0012_expiry'),
     ]
 
     operations = [
         migrations.AlterField(
-            model_name="conflict",
-            name="state",
-            field=models.CharField(
-                choices=[
-                    ("open", "Open"),
-                    ("accepted", "Accepted"),
-                    ("overridden", "Overridden"),
-                    ("reverted", "Reverted"),
-                    ("outdated", "Outdated"),
-                ],
-                default="open",
-                max_length=12,
-            ),
+            model_name='conflict',
+            name='state',
+            field=models.CharField(choices=[('open', 'Open'), ('accepted', 'Accepted'), ('overridden', 'Overridden'), ('reverted', 'Reverted'), ('outdated', 'Outdated')], default='open', max_length=12),
         ),
     ]

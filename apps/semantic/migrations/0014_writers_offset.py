@@ -4,19 +4,20 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
+
     dependencies = [
-        ("semantic", "0013_outdated_notices"),
+        ('semantic', '0013_outdated_notices'),
     ]
 
     operations = [
         migrations.AddField(
-            model_name="ingestion",
-            name="timestamp_offset",
+            model_name='ingestion',
+            name='timestamp_offset',
             field=models.SmallIntegerField(db_default=0, default=0, editable=False),
         ),
         migrations.AddField(
-            model_name="memory",
-            name="occurred_offset",
+            model_name='memory',
+            name='occurred_offset',
             field=models.SmallIntegerField(db_default=0, default=0, editable=False),
         ),
     ]

@@ -4,25 +4,26 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
+
     dependencies = [
-        ("semantic", "0014_writers_offset"),
+        ('semantic', '0014_writers_offset'),
     ]
 
     operations = [
         migrations.AddIndex(
-            model_name="memory",
-            index=models.Index(fields=["user_id", "project", "status"], name="semantic_memory_projects"),
+            model_name='memory',
+            index=models.Index(fields=['user_id', 'project', 'status'], name='semantic_memory_projects'),
         ),
         migrations.AddIndex(
-            model_name="memory",
-            index=models.Index(fields=["user_id", "type", "status"], name="semantic_memory_types"),
+            model_name='memory',
+            index=models.Index(fields=['user_id', 'type', 'status'], name='semantic_memory_types'),
         ),
         migrations.AddIndex(
-            model_name="memory",
-            index=models.Index(fields=["user_id", "session_id", "status"], name="semantic_memory_sessions"),
+            model_name='memory',
+            index=models.Index(fields=['user_id', 'session_id', 'status'], name='semantic_memory_sessions'),
         ),
         migrations.AddIndex(
-            model_name="memory",
-            index=models.Index(fields=["household_id", "persona_id", "status"], name="semantic_memory_homes"),
+            model_name='memory',
+            index=models.Index(fields=['household_id', 'persona_id', 'status'], name='semantic_memory_homes'),
         ),
     ]

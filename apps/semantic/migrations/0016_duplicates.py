@@ -5,34 +5,18 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
+
     dependencies = [
-        ("semantic", "0015_names"),
+        ('semantic', '0015_names'),
     ]
 
     operations = [
         migrations.RemoveConstraint(
-            model_name="memory",
-            name="semantic_memory_active_content",
+            model_name='memory',
+            name='semantic_memory_active_content',
         ),
         migrations.AddConstraint(
-            model_name="memory",
-            constraint=models.UniqueConstraint(
-                models.F("user_id"),
-                models.F("content_hash"),
-                models.F("household_id"),
-                models.F("persona_id"),
-                models.F("occurred_at"),
-                django.db.models.functions.text.MD5(
-                    django.db.models.functions.text.Concat(
-                        django.db.models.functions.text.MD5("agent"),
-                        django.db.models.functions.text.MD5("personality"),
-                        django.db.models.functions.text.MD5("project"),
-                        django.db.models.functions.text.MD5("type"),
-                    )
-                ),
-                condition=models.Q(("status", "active")),
-                name="semantic_memory_active_once",
-                nulls_distinct=False,
-            ),
+            model_name='memory',
+            constraint=models.UniqueConstraint(models.F('user_id'), models.F('content_hash'), models.F('household_id'), models.F('persona_id'), models.F('occurred_at'), django.db.models.functions.text.MD5(django.db.models.functions.text.Concat(django.db.models.functions.text.MD5('agent'), django.db.models.functions.text.MD5('personality'), django.db.models.functions.text.MD5('project'), django.db.models.functions.text.MD5('type'))), condition=models.Q(('status', 'active')), name='semantic_memory_active_once', nulls_distinct=False),
         ),
     ]

@@ -4,21 +4,20 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
+
     dependencies = [
-        ("semantic", "0016_duplicates"),
+        ('semantic', '0016_duplicates'),
     ]
 
     operations = [
         migrations.CreateModel(
-            name="EndedShards",
+            name='EndedShards',
             fields=[
-                ("id", models.PositiveSmallIntegerField(default=1, primary_key=True, serialize=False)),
-                ("version", models.BigIntegerField(default=0)),
+                ('id', models.PositiveSmallIntegerField(default=1, primary_key=True, serialize=False)),
+                ('version', models.BigIntegerField(default=0)),
             ],
             options={
-                "constraints": [
-                    models.CheckConstraint(condition=models.Q(("id", 1)), name="semantic_ended_shards_one_row")
-                ],
+                'constraints': [models.CheckConstraint(condition=models.Q(('id', 1)), name='semantic_ended_shards_one_row')],
             },
         ),
     ]

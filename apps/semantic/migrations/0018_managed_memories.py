@@ -5,49 +5,27 @@ from django.db import migrations, models
 
 
 class Migration(migrations.Migration):
+
     dependencies = [
-        ("semantic", "0017_endedshards"),
+        ('semantic', '0017_endedshards'),
     ]
 
     operations = [
         migrations.RemoveConstraint(
-            model_name="memory",
-            name="semantic_memory_active_once",
+            model_name='memory',
+            name='semantic_memory_active_once',
         ),
         migrations.AddField(
-            model_name="memory",
-            name="managed_by",
-            field=models.CharField(
-                blank=True, default="", editable=False, help_text="What keeps it up to date.", max_length=50
-            ),
+            model_name='memory',
+            name='managed_by',
+            field=models.CharField(blank=True, default='', editable=False, help_text='What keeps it up to date.', max_length=50),
         ),
         migrations.AddIndex(
-            model_name="memory",
-            index=models.Index(
-                condition=models.Q(("managed_by", ""), _negated=True),
-                fields=["managed_by"],
-                name="semantic_memory_manager",
-            ),
+            model_name='memory',
+            index=models.Index(condition=models.Q(('managed_by', ''), _negated=True), fields=['managed_by'], name='semantic_memory_manager'),
         ),
         migrations.AddConstraint(
-            model_name="memory",
-            constraint=models.UniqueConstraint(
-                models.F("user_id"),
-                models.F("content_hash"),
-                models.F("household_id"),
-                models.F("persona_id"),
-                models.F("occurred_at"),
-                django.db.models.functions.text.MD5(
-                    django.db.models.functions.text.Concat(
-                        django.db.models.functions.text.MD5("agent"),
-                        django.db.models.functions.text.MD5("personality"),
-                        django.db.models.functions.text.MD5("project"),
-                        django.db.models.functions.text.MD5("type"),
-                    )
-                ),
-                condition=models.Q(("managed_by", ""), ("status", "active")),
-                name="semantic_memory_active_once",
-                nulls_distinct=False,
-            ),
+            model_name='memory',
+            constraint=models.UniqueConstraint(models.F('user_id'), models.F('content_hash'), models.F('household_id'), models.F('persona_id'), models.F('occurred_at'), django.db.models.functions.text.MD5(django.db.models.functions.text.Concat(django.db.models.functions.text.MD5('agent'), django.db.models.functions.text.MD5('personality'), django.db.models.functions.text.MD5('project'), django.db.models.functions.text.MD5('type'))), condition=models.Q(('managed_by', ''), ('status', 'active')), name='semantic_memory_active_once', nulls_distinct=False),
         ),
     ]
