@@ -5,9 +5,10 @@ from typing import Any
 from allauth.account.auth_backends import AuthenticationBackend
 from django.conf import settings
 from django.contrib.auth import get_user_model
-from django.contrib.auth.models import AbstractBaseUser, User
+from django.contrib.auth.models import AbstractBaseUser
 
 from apps.accounts.domain.roles import model_of
+from apps.core.bounds import is_bound
 
 
 class AccountBackend(AuthenticationBackend):
@@ -35,12 +36,6 @@ class AccountBackend(AuthenticationBackend):
     def get_group_permissions(self, user_obj: Any, obj: Any = None) -> set[str]:
         """Return the permissions of the account's role and groups, within its bound."""
         return within_bound(user_obj, super().get_group_permissions(user_obj, obj))
-
-
-def is_bound(user: User) -> bool:
-    """Return whether an account sees only a part of the hub."""
-    account = getattr(user, "account", None)
-    return account is not None and account.is_bound
 
 
 def within_bound(user: Any, permissions: set[str]) -> set[str]:

@@ -9,6 +9,8 @@ from django.contrib.auth import get_user
 from django.db import DatabaseError, close_old_connections
 from django.http import HttpRequest, parse_cookie
 
+from apps.core.bounds import is_bound
+
 
 class SessionsUnavailableError(Exception):
     """The sessions cannot be read now."""
@@ -41,10 +43,9 @@ def find_viewer(session_key: str) -> Viewer | None:
         user: Any = get_user(request)
         if not user.is_authenticated or not user.is_active:
             return None
-        account = getattr(user, "account", None)
-        is_bound = account is not None and account.is_bound
+        hears_all = user.is_staff and not is_bound(user)
     except DatabaseError as error:
         raise SessionsUnavailableError from error
     finally:
         close_old_connections()
-    return Viewer(session_key, str(user.pk), user.is_staff and not is_bound)
+    return Viewer(session_key, str(user.pk), hears_all)

@@ -7,6 +7,7 @@ from django.conf import settings
 from django.db import InterfaceError, OperationalError
 from django.utils.module_loading import import_string
 
+from apps.core.bounds import is_bound
 from apps.core.health import OK, database_ready, run_checks
 from apps.monitor.domain.problems import Problem, ProblemSeverity
 
@@ -38,8 +39,7 @@ def current_problems() -> list[Problem]:
 
 def problems_for(user: Any) -> list[Problem]:
     """Return the problems that an account may see, the worst first: none for one with a bound."""
-    account = getattr(user, "account", None)
-    if account is not None and account.is_bound:
+    if is_bound(user):
         return []
     return [problem for problem in current_problems() if user.has_perm(problem.permission)]
 

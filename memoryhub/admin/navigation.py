@@ -9,7 +9,7 @@ from django.http import HttpRequest
 from django.urls import reverse
 
 from apps.cockpit.admin.urls import PAGES
-from apps.core.admin.kit import operator_access
+from apps.core.admin.kit import may_view, operator_access
 from apps.episodic.selectors import active_warnings
 from apps.events.selectors import outbox_status
 from apps.llm.services import open_breakers
@@ -152,13 +152,6 @@ def badge_of(request: HttpRequest, model: str) -> dict[str, Any]:
     if model == "llm.budgetday" and has_model and (not_closed := open_breakers()):
         return {"badge": not_closed, "badge_variant": "danger"}
     return {}
-
-
-def may_view(request: HttpRequest, model: str) -> bool:
-    """Return whether the user may view or change a model, written as `app.model`."""
-    app, name = model.split(".")
-    user = request.user
-    return user.has_perm(f"{app}.view_{name}") or user.has_perm(f"{app}.change_{name}")
 
 
 def environment(request: HttpRequest) -> list[str]:

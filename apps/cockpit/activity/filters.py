@@ -12,9 +12,9 @@ from django.utils.timezone import is_naive, make_aware
 from apps.cockpit.activity.phrases import BY_NAME, KINDS, Kind
 from apps.cockpit.activity.sources import Asked
 from apps.cockpit.domain.activity import ACTOR_KINDS
-from apps.cockpit.viewer import is_bound
 from apps.core.admin.kit import operator_access
 from apps.core.admin.lists import comparable
+from apps.core.bounds import is_bound
 
 SPANS = {
     "1h": ("1 hour", timedelta(hours=1)),
@@ -83,7 +83,7 @@ def parse_moment(text: str) -> datetime | None:
 
 def allowed_kinds(request: HttpRequest) -> list[Kind]:
     """Return the kinds of entries that the viewer may see; those without a scope are not for accounts with a bound."""
-    bound = is_bound(request)
+    bound = is_bound(request.user)
     return [kind for kind in KINDS if request.user.has_perm(kind.permission) and (kind.is_scoped or not bound)]
 
 

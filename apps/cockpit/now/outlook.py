@@ -9,8 +9,8 @@ from django.urls import reverse
 from django.utils.formats import date_format
 from django.utils.timezone import localtime
 
-from apps.cockpit.viewer import is_bound, may_view
-from apps.core.admin.kit import operator_access
+from apps.core.admin.kit import may_view, operator_access
+from apps.core.bounds import is_bound
 from apps.monitor.domain.problems import Problem, ProblemSeverity, Remedy
 from apps.monitor.services import problems_for
 from apps.semantic.services import open_conflicts
@@ -31,7 +31,7 @@ class Outlook:
 
 def outlook(request: HttpRequest, well_since: datetime | None, now: datetime) -> Outlook:
     """Return what needs the viewer. well_since: when the last problem of the last day ended, None without one."""
-    problems = tuple(bound_problems(request) if is_bound(request) else problems_for(request.user))
+    problems = tuple(bound_problems(request) if is_bound(request.user) else problems_for(request.user))
     if not problems:
         return Outlook(well_sentence(request, well_since, now), "good", ())
     count = len(problems)
@@ -41,7 +41,7 @@ def outlook(request: HttpRequest, well_since: datetime | None, now: datetime) ->
 
 def well_sentence(request: HttpRequest, well_since: datetime | None, now: datetime) -> str:
     """Return the sentence of a hub without problems."""
-    if is_bound(request):
+    if is_bound(request.user):
         return "Nothing needs you"
     if well_since is None:
         return "All well"

@@ -13,8 +13,8 @@ from apps.cockpit.now.state import hub_state
 from apps.cockpit.now.strip import squares, stretches, summary, well_since
 from apps.cockpit.now.tiles import search_rows, status_rows, tiles_for, timeline_rows
 from apps.cockpit.pages import render_fragment, render_page
-from apps.cockpit.viewer import may_view, may_view_hub
-from apps.core.admin.kit import operator_access
+from apps.cockpit.viewer import may_view_hub
+from apps.core.admin.kit import may_view, operator_access
 from apps.core.domain.clock import SYSTEM_CLOCK, utcnow
 from apps.semantic.services import memory_counts, search_store
 

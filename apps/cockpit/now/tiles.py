@@ -7,8 +7,8 @@ from datetime import datetime
 from django.http import HttpRequest
 from django.urls import reverse
 
-from apps.cockpit.viewer import may_view, may_view_hub
-from apps.core.admin.kit import dollars, filesize, moment, operator_access
+from apps.cockpit.viewer import may_view_hub
+from apps.core.admin.kit import dollars, filesize, may_view, moment, operator_access
 from apps.core.models import ApiKey
 from apps.core.selectors import usable_keys
 from apps.episodic.domain.segment_state import SegmentState

@@ -4,7 +4,7 @@ import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 from decimal import ROUND_UP, Decimal
-from typing import Any, ClassVar, NamedTuple, TypeVar
+from typing import Any, ClassVar, NamedTuple, TypeVar, cast
 from urllib.parse import urlencode
 from uuid import UUID
 
@@ -21,6 +21,7 @@ from django.utils.safestring import SafeString
 from django.utils.timezone import localtime
 from unfold.decorators import display
 
+from apps.core.bounds import is_bound
 from apps.core.domain.errors import MemoryHubError
 from apps.core.domain.scope import Access, Permission, system_access
 
@@ -201,10 +202,17 @@ def operator_access(request: HttpRequest) -> Access:
     It is everything, unless the account has a bound (`apps.accounts.models.Account`): then that of a key with it.
     """
     actor = f"admin:{request.user.get_username()}"
-    account = getattr(request.user, "account", None)
-    if account is None or not account.is_bound:
+    if not is_bound(request.user):
         return system_access(actor)
+    account = cast("Any", request.user).account
     return Access(account.scope, Permission.WRITE, actor, tuple(account.reads))
+
+
+def may_view(request: HttpRequest, model: str) -> bool:
+    """Return whether the viewer may view or change a model, written as `app.model`."""
+    app, name = model.split(".")
+    user = request.user
+    return user.has_perm(f"{app}.view_{name}") or user.has_perm(f"{app}.change_{name}")
 
 
 def for_each(
