@@ -60,6 +60,7 @@ INSTALLED_APPS = [
     "apps.people",
     "apps.sync",
     "apps.cockpit",
+    "apps.webui",
     # Measurements are no part of the product: an installation may leave the folder out.
     *(["benchmarks"] if find_spec("benchmarks") else []),
 ]

@@ -12,6 +12,7 @@ admin.site.login = admin_login  # type: ignore[method-assign]
 admin.site.password_change = admin_password_change  # type: ignore[method-assign,assignment]
 
 urlpatterns = [
+    path("", include("apps.webui.urls")),
     path("", include("apps.core.rest.urls")),
     path("api/llm/", include("apps.llm.rest.urls")),
     path("api/", include("apps.rules.rest.urls")),

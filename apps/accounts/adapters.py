@@ -7,6 +7,7 @@ from allauth.core.exceptions import ImmediateHttpResponse
 from allauth.mfa.adapter import DefaultMFAAdapter
 from django.core.exceptions import ValidationError
 from django.http import HttpRequest
+from django.urls import reverse
 
 from apps.accounts.address import client_address
 from apps.accounts.failures import account_named, record_failure
@@ -24,6 +25,10 @@ class AccountAdapter(DefaultAccountAdapter):
     def is_open_for_signup(self, request: HttpRequest) -> bool:
         """Return that strangers cannot make accounts."""
         return False
+
+    def get_login_redirect_url(self, request: HttpRequest) -> str:
+        """Return where an account works: in the admin, or on the pages of its person."""
+        return reverse("admin:index") if request.user.is_staff else "/"
 
     def get_client_ip(self, request: HttpRequest) -> str:
         """Return the address that limits count by."""

@@ -10,7 +10,10 @@ from apps.core.domain.scope import MAX_IDENTIFIER_CHARS, MAX_OWNERS, Scope
 
 
 class Account(models.Model):
-    """The bound of a person who signs in, like the bound of a key; an account without a row here is unbound."""
+    """The bound of an account, like that of a key, and whose own pages it has.
+
+    An account without a row here is unbound, and has no pages.
+    """
 
     login = models.OneToOneField(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="account")
     user_id = models.CharField(
@@ -27,6 +30,13 @@ class Account(models.Model):
         blank=True,
         default=list,
         help_text="Users and teams whose memories and events the account may read besides.",
+    )
+
+    person_id = models.CharField(
+        max_length=MAX_IDENTIFIER_CHARS,
+        blank=True,
+        default="",
+        help_text="The user whose own pages the account has, at the address of the hub.",
     )
 
     class Meta:

@@ -17,15 +17,17 @@ from apps.accounts.models import Account
 from apps.accounts.roles import all_roles, roles_ensure
 from apps.core.db.user_locks import hold_users
 from apps.core.domain.errors import ConflictError, InvalidInputError, NotFoundError
-from apps.core.domain.scope import Scope
+from apps.core.domain.scope import MAX_IDENTIFIER_CHARS, Scope
 from apps.core.services import settle_reads
 
 __all__ = [
     "account_bind",
     "account_create",
     "account_find",
+    "account_set_person",
     "account_set_role",
     "password_link",
+    "person_create",
     "second_factor_reset",
     "sessions_end",
 ]
@@ -94,6 +96,32 @@ def account_bind(*, login: User, scope: Scope, reads: Collection[str] = ()) -> N
     if scope == Scope() and not Account.objects.filter(login=login).exists():
         return
     Account.objects.update_or_create(login=login, defaults={**named, "reads": granted})
+
+
+@transaction.atomic
+def account_set_person(*, login: User, person_id: str) -> None:
+    """Say whose own pages an account has at `/`; nobody's for a blank id.
+
+    Raises InvalidInputError for an id that is too long, and for a user who is being forgotten.
+    """
+    if len(person_id) > MAX_IDENTIFIER_CHARS:
+        raise InvalidInputError(f"At most {MAX_IDENTIFIER_CHARS} characters.", attr="person_id", code="max_length")
+    if person_id:
+        hold_users({person_id})
+    Account.objects.update_or_create(login=login, defaults={"person_id": person_id})
+
+
+@transaction.atomic
+def person_create(*, username: str, person_id: str) -> User:
+    """Create an account for a person: without a role, bound to what is theirs, and with their own pages.
+
+    Raises what `account_create` raises, and InvalidInputError without an id.
+    """
+    if not person_id:
+        raise InvalidInputError("Say whose account it is.", attr="person_id", code="required")
+    login = account_create(username=username, role="", scope=Scope(person_id))
+    account_set_person(login=login, person_id=person_id)
+    return login
 
 
 def password_link(*, login: User) -> str:

@@ -1,4 +1,4 @@
-"""Accounts that are bound to a user, or were granted one."""
+"""Accounts that are bound to a user, have their pages, or were granted what is theirs."""
 
 from collections.abc import Iterator
 
@@ -14,7 +14,8 @@ class AccountStore(PersonalStore):
     """Accounts that name a user: as their bound, or among what they may read.
 
     An account that is bound to a forgotten user is removed whole, since without its bound it would see everything.
-    Accounts that were granted the user go on without the grant. They are not exported: passwords are not moved.
+    Accounts that were granted the user, or have their pages, go on without that. They are not exported: passwords are
+    not moved.
     """
 
     name = "accounts"
@@ -22,7 +23,8 @@ class AccountStore(PersonalStore):
     models = (Account,)
 
     def count(self, user_id: str) -> int:
-        return Account.objects.filter(Q(user_id=user_id) | Q(reads__contains=[user_id])).count()
+        named = Q(user_id=user_id) | Q(person_id=user_id) | Q(reads__contains=[user_id])
+        return Account.objects.filter(named).count()
 
     def forget(self, user_id: str, step: Step = no_step) -> Iterator[int]:
         removed = 0
@@ -31,6 +33,8 @@ class AccountStore(PersonalStore):
             removed += 1
         if removed:
             yield removed
+        if pages := Account.objects.filter(person_id=user_id).update(person_id=""):
+            yield pages
         granted = Account.objects.filter(reads__contains=[user_id])
         if ended := granted.update(reads=Func(F("reads"), Value(user_id), function="array_remove")):
             yield ended

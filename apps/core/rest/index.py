@@ -1,4 +1,4 @@
-"""What there is: an index of the API for clients, and a first page for people."""
+"""What there is: an index of the API for clients."""
 
 import re
 from collections.abc import Iterator, Sequence
@@ -6,7 +6,6 @@ from typing import Any
 
 from django.conf import settings
 from django.http import HttpRequest, HttpResponse, JsonResponse
-from django.shortcuts import render
 from django.urls import URLPattern, URLResolver, get_resolver
 from django.views.decorators.http import require_safe
 
@@ -15,12 +14,6 @@ from apps.core.rest.authentication import KEY_HEADER
 ROOT = "api/"
 METHODS = ("get", "post", "put", "patch", "delete")
 _PARAMETER = re.compile(r"<(?:\w+:)?(\w+)>")
-
-
-@require_safe
-def home(request: HttpRequest) -> HttpResponse:
-    """Show where the admin, the documentation of the API and the state of the hub are."""
-    return render(request, "home.html")
 
 
 @require_safe

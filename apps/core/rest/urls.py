@@ -1,4 +1,4 @@
-"""Addresses of `core`: the first page, keys, health, metrics, the index of the API and its OpenAPI document."""
+"""Addresses of `core`: keys, health, metrics, the index of the API and its OpenAPI document."""
 
 from django.urls import path
 from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerView
@@ -6,7 +6,6 @@ from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerView
 from apps.core.rest import export, index, keys, views
 
 urlpatterns = [
-    path("", index.home, name="home"),
     path("api/", index.api_index, name="api"),
     path("healthz", views.healthz, name="healthz"),
     path("readyz", views.readyz, name="readyz"),

@@ -197,6 +197,6 @@ def test_the_first_page_links_to_what_there_is(server: WebServer) -> None:
     reply = server.get("/")
     assert (reply.status, reply.headers["content-type"]) == (200, "text/html; charset=utf-8")
     links = re.findall(r'href="([^"]+)"', reply.body.decode())
-    assert {"/admin/", "/api/", "/api/docs", "/healthz", "/readyz"} == set(links)
+    assert {"/accounts/login/", "/admin/", "/api/", "/api/docs", "/healthz", "/readyz"} == set(links)
     # Without a worker the hub of a test is not ready.
     assert all(server.get(link).status in {200, 302, 503} for link in links)

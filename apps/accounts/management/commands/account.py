@@ -25,6 +25,7 @@ class Command(BaseCommand):
         steps.add_parser("list", help="list all accounts with role, bound, second factor and sessions")
         for step, text in (
             ("create", "create an account, and print the link to choose its password"),
+            ("person", "create an account for a person's own pages, and print the link to choose its password"),
             ("role", "give an account another role; none with an empty name"),
             ("bind", "let an account see only what matches; everything without options"),
             ("link", "print a link to choose a password, which works once, for a day"),
@@ -35,6 +36,8 @@ class Command(BaseCommand):
             one.add_argument("name", help="the name with which the person signs in")
             if step in {"create", "role"}:
                 one.add_argument("role", help=", ".join(role.name for role in all_roles()))
+            if step == "person":
+                one.add_argument("user", help="the user whose pages these are")
             if step in {"create", "bind"}:
                 for part in BOUND:
                     one.add_argument(f"--{part}", help=f"only what concerns this {part}")
@@ -66,6 +69,11 @@ class Command(BaseCommand):
         login = services.account_create(
             username=options["name"], role=options["role"], scope=scope_of(options), reads=options["reads"]
         )
+        return f"{login.username} was created. To choose a password, once, within a day:\n{absolute_link(login)}"
+
+    def do_person(self, options: dict[str, Any]) -> str:
+        """Create the account of a person, and return its link."""
+        login = services.person_create(username=options["name"], person_id=options["user"])
         return f"{login.username} was created. To choose a password, once, within a day:\n{absolute_link(login)}"
 
     def do_role(self, options: dict[str, Any]) -> str:

@@ -1,0 +1,1 @@
+"""The people's web UI: what the hub keeps about the person who is signed in, at `/`."""

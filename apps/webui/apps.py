@@ -1,0 +1,7 @@
+from django.apps import AppConfig
+
+
+class WebUiConfig(AppConfig):
+    name = "apps.webui"
+    label = "webui"
+    verbose_name = "Web UI"

@@ -1,0 +1,1 @@
+"""Ask what is known, in one's own words."""

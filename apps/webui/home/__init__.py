@@ -1,0 +1,1 @@
+"""The first page: what is known, what was learned lately, and what waits."""

@@ -1,0 +1,39 @@
+"""The page *Home*."""
+
+from datetime import timedelta
+from typing import Any
+
+from django.http import HttpRequest, HttpResponse
+from django.utils.translation import gettext as _
+
+from apps.core.domain.clock import SYSTEM_CLOCK, utcnow
+from apps.core.domain.scope import Scope
+from apps.semantic.selectors import memory_list, person_facts
+from apps.webui.pages import render_fragment, render_page
+from apps.webui.person import Person
+
+WEEK = timedelta(days=7)
+SHOWN = 8
+
+
+def home_page(request: HttpRequest, person: Person) -> HttpResponse:
+    """Show what is known of the person."""
+    return render_page(request, person, "webui/home/page.html", _("Home"), **known(person))
+
+
+def home_latest(request: HttpRequest, person: Person) -> HttpResponse:
+    """Show the live part of the page anew."""
+    return render_fragment(request, person, "webui/home/latest.html", **known(person))
+
+
+def known(person: Person) -> dict[str, Any]:
+    """Return how much is known, what was learned within a week, and how much waits to be cleared up."""
+    now = utcnow(SYSTEM_CLOCK)
+    memories = memory_list(person.access, Scope(), {})
+    facts = person_facts(person.access, [person.user_id])[person.user_id]
+    return {
+        "total": memories.count(),
+        "latest": list(memories.filter(created_at__gte=now - WEEK).defer("lexemes")[:SHOWN]),
+        "open_decisions": facts.open_decisions,
+        "as_of": now,
+    }

@@ -1,0 +1,26 @@
+"""The places of the web UI, in their order."""
+
+from dataclasses import dataclass
+
+from django.utils.functional import Promise
+from django.utils.translation import gettext_lazy as _
+
+
+@dataclass(frozen=True, kw_only=True)
+class Place:
+    """A page that the navigation leads to.
+
+    name: of the page. icon: a symbol of `static/webui/icons.svg`. is_main: one of the five of the bar on a phone; the
+    others are behind *More* there.
+    """
+
+    name: str
+    title: str | Promise
+    icon: str
+    is_main: bool = False
+
+
+PLACES: tuple[Place, ...] = (
+    Place(name="home", title=_("Home"), icon="home", is_main=True),
+    Place(name="ask", title=_("Ask"), icon="search", is_main=True),
+)

@@ -1,0 +1,78 @@
+"""Pages of the web UI: one table says where each is and how it is found; one function guards them all."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import wraps
+from typing import Any
+
+from django.contrib.auth.views import redirect_to_login
+from django.http import HttpRequest
+from django.http.response import HttpResponseBase
+from django.template.response import TemplateResponse
+from django.urls import URLPattern, path
+from django.utils.cache import add_never_cache_headers, patch_vary_headers
+
+from apps.live.selectors import live_script
+from apps.webui.person import Person, person_of
+
+View = Callable[..., HttpResponseBase]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Page:
+    """A page or a fragment of one. A view takes the request, the person, and the arguments of its address.
+
+    name: of its address, which begins with `webui:`. path: below `/`.
+    """
+
+    name: str
+    path: str
+    view: View
+
+
+def guarded(page: Page) -> View:
+    """Return the view of a page for people alone: strangers sign in first, accounts of nobody's are shown why.
+
+    What a page shows belongs to one person: no cache keeps it, neither of a proxy nor of the browser.
+    """
+
+    @wraps(page.view)
+    def view(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
+        if not request.user.is_authenticated:
+            is_first = page.path == ""
+            return visitors_page(request) if is_first else redirect_to_login(request.get_full_path())
+        person = person_of(request)
+        answer = no_person(request) if person is None else page.view(request, person, *args, **kwargs)
+        add_never_cache_headers(answer)
+        patch_vary_headers(answer, ["Cookie"])
+        return answer
+
+    return view
+
+
+def page_urls(pages: tuple[Page, ...]) -> list[URLPattern]:
+    """Return the addresses of pages, each behind its guard."""
+    return [path(page.path, guarded(page), name=page.name) for page in pages]
+
+
+def visitors_page(request: HttpRequest) -> HttpResponseBase:
+    """Show strangers what this is, where to sign in, and where the API is described."""
+    return TemplateResponse(request, "webui/visitors.html")
+
+
+def no_person(request: HttpRequest) -> HttpResponseBase:
+    """Say that an account is no person's, and where it works. The first page is a way to the admin, not a refusal."""
+    is_refused = request.path != "/"
+    context = {"may_enter_admin": request.user.is_staff}
+    return TemplateResponse(request, "webui/no_person.html", context, status=403 if is_refused else 200)
+
+
+def render_page(request: HttpRequest, person: Person, template: str, title: str, **context: Any) -> TemplateResponse:
+    """Render a whole page. title: its heading."""
+    live = {"live_script": live_script(request)}
+    return TemplateResponse(request, template, {"person": person, "title": title, **live, **context})
+
+
+def render_fragment(request: HttpRequest, person: Person, template: str, **context: Any) -> TemplateResponse:
+    """Render a part of a page, which the browser fetches again."""
+    return TemplateResponse(request, template, {"person": person, **context})

@@ -1,0 +1,24 @@
+"""People who look at their own pages."""
+
+from django.test import Client
+
+from apps.accounts.services import person_create
+from apps.core.domain.scope import Scope, system_access
+from apps.semantic.domain.memory import MemoryDraft
+from apps.semantic.models import Memory
+from apps.semantic.services import memory_save
+
+ANA, BEN = "ana", "ben"
+
+
+def browser_of(person: str) -> Client:
+    """Return a browser in which a new account of a person is signed in."""
+    client = Client()
+    client.force_login(person_create(username=f"{person}-signs-in", person_id=person))
+    return client
+
+
+def remember(person: str, content: str, **fields: str) -> Memory:
+    """Save a memory of a person, as an assistant does."""
+    draft = MemoryDraft(content, scope=Scope(person), **fields)  # type: ignore[arg-type]
+    return memory_save(access=system_access("key:kitchen"), draft=draft).memory

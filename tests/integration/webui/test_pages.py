@@ -1,0 +1,123 @@
+"""The pages of a person show what is theirs, and nothing of others."""
+
+import re
+
+import pytest
+from django.test import Client
+from django.urls import reverse
+
+from apps.accounts.services import account_create, account_set_person
+from apps.semantic.models import Memory
+from apps.webui.navigation import PLACES
+from apps.webui.table import PAGES
+from tests.integration.webui.person import ANA, BEN, browser_of, remember
+
+pytestmark = pytest.mark.django_db
+
+OWN, OTHER = "quinceown", "quinceother"
+
+
+def test_every_place_is_a_page() -> None:
+    assert {place.name for place in PLACES} <= {page.name for page in PAGES}
+    assert sum(place.is_main for place in PLACES) <= 5
+
+
+def address(name: str, memory: Memory) -> str:
+    """Return the address of a page about a memory."""
+    page = next(page for page in PAGES if page.name == name)
+    return reverse(f"webui:{name}", args=[memory.uuid] if "<uuid:uuid>" in page.path else [])
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_a_page_shows_nothing_of_another_person(page, ana: Client) -> None:
+    mine, theirs = remember(ANA, f"{OWN} likes tea"), remember(BEN, f"{OTHER} likes coffee")
+    for memory in (mine, theirs):
+        for answer in (
+            ana.get(address(page.name, memory)),
+            ana.post(address(page.name, memory), {"question": "likes"}),
+        ):
+            assert OTHER not in answer.content.decode()
+            if memory is theirs and "<uuid:uuid>" in page.path:
+                assert answer.status_code in {404, 405}
+    theirs.refresh_from_db()
+    assert theirs.status == "active"
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
+def test_a_page_is_for_people_who_signed_in(page, db: None) -> None:
+    memory = remember(ANA, f"{OWN} likes tea")
+    answer = Client().get(address(page.name, memory))
+    assert OWN not in answer.content.decode()
+    assert answer.status_code == (200 if page.path == "" else 302)
+    login = account_create(username="olga", role="Operator")
+    operator = Client()
+    operator.force_login(login)
+    answer = operator.get(address(page.name, memory))
+    assert OWN not in answer.content.decode()
+    assert answer.status_code == (200 if page.path == "" else 403)
+
+
+def test_pages_are_kept_by_no_cache(ana: Client) -> None:
+    answer = ana.get("/")
+    assert "no-store" in answer["Cache-Control"]
+    assert "Cookie" in answer["Vary"]
+
+
+def test_a_person_never_sees_the_admin(ana: Client) -> None:
+    assert ana.get(reverse("admin:semantic_memory_changelist")).status_code == 302
+    assert ana.get("/admin/", follow=True).status_code == 403
+
+
+def test_signing_in_leads_a_person_to_their_pages(db: None) -> None:
+    browser = browser_of(ANA)
+    answer = browser.get(reverse("account_login"))
+    assert answer.status_code == 302
+    assert answer["Location"] == "/"
+
+
+def test_an_owner_may_have_pages_too(db: None) -> None:
+    login = account_create(username="olga", role="Owner")
+    account_set_person(login=login, person_id=ANA)
+    remember(ANA, f"{OWN} likes tea")
+    remember(BEN, f"{OTHER} likes coffee")
+    owner = Client()
+    owner.force_login(login)
+    page = owner.get("/").content.decode()
+    assert OWN in page
+    assert OTHER not in page
+    assert owner.get("/admin/").status_code == 200
+
+
+def test_home_says_how_much_is_known_and_what_is_new(ana: Client) -> None:
+    assert "know nothing about you yet" in ana.get("/").content.decode()
+    memory = remember(ANA, "Ana plays the cello")
+    page = ana.get("/").content.decode()
+    assert "one thing" in page
+    assert "Ana plays the cello" in page
+    assert reverse("webui:memory", args=[memory.uuid]) in page
+    fragment = ana.get(reverse("webui:home_latest")).content.decode()
+    assert "Ana plays the cello" in fragment
+    assert "<html" not in fragment
+
+
+def test_a_question_is_answered_without_script_and_is_in_no_address(ana: Client) -> None:
+    remember(ANA, "Ana plays the cello")
+    answer = ana.post(reverse("webui:ask"), {"question": "which instrument does Ana play?"})
+    assert "Ana plays the cello" in answer.content.decode()
+    assert "cello" not in ana.get(reverse("webui:ask"), {"question": "cello"}).content.decode()
+
+
+def test_stored_text_does_not_become_markup(ana: Client) -> None:
+    hostile = "<img src=x onerror=alert(1)>{{ 1 }}<script>alert(1)</script>"
+    memory = remember(ANA, hostile)
+    for url in ("/", reverse("webui:memory", args=[memory.uuid])):
+        page = ana.get(url).content.decode()
+        assert "<img src=x" not in page
+        assert not re.search(r"<script(?! src=)", page)
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if "<uuid" not in page.path], ids=lambda page: page.name)
+def test_a_page_has_no_inline_script_or_style(page, ana: Client) -> None:
+    remember(ANA, "Ana plays the cello")
+    text = ana.get(reverse(f"webui:{page.name}")).content.decode()
+    assert not re.search(r"<script(?![^>]* src=)|<style|\sstyle=|\son\w+=", text)
