@@ -8,6 +8,8 @@ from urllib.parse import urlsplit
 
 from django.urls import reverse_lazy
 
+from memoryhub.config.headers import CONTENT_SECURITY_POLICY as CONTENT_SECURITY_POLICY
+from memoryhub.config.headers import PERMISSIONS_POLICY as PERMISSIONS_POLICY
 from memoryhub.config.hub import read_config
 from memoryhub.config.theme import UNFOLD as UNFOLD
 from memoryhub.postgres import server
@@ -177,20 +179,7 @@ SECURE_HSTS_SECONDS = 31_536_000 if CONFIG.https else 0
 SECURE_HSTS_INCLUDE_SUBDOMAINS = SECURE_HSTS_PRELOAD = CONFIG.https
 SECURE_REFERRER_POLICY = "same-origin"
 X_FRAME_OPTIONS = "DENY"
-CONTENT_SECURITY_POLICY = {
-    "DIRECTIVES": {
-        "default-src": ["'self'"],
-        # Alpine.js, which the admin theme is made of, evaluates the expressions in its attributes.
-        "script-src": ["'self'", "'unsafe-eval'", "'unsafe-inline'"],
-        "style-src": ["'self'", "'unsafe-inline'"],
-        "img-src": ["'self'", "data:"],
-        "font-src": ["'self'", "data:"],
-        "object-src": ["'none'"],
-        "base-uri": ["'self'"],
-        "form-action": ["'self'"],
-        "frame-ancestors": ["'none'"],
-    },
-}
+SECURE_CROSS_ORIGIN_OPENER_POLICY = "same-origin"
 
 # --- files, language, time --------------------------------------------------------------------------
 STATIC_URL = "/static/"

@@ -7,6 +7,7 @@ from functools import cached_property
 from csp.constants import HEADER as POLICY_HEADER
 from csp.middleware import CSPMiddleware
 from csp.utils import build_policy
+from django.conf import settings
 from django.core.exceptions import TooManyFieldsSent
 from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.http.response import HttpResponseBase
@@ -52,10 +53,15 @@ class RequestMetricsMiddleware:
 
 
 class ContentPolicyMiddleware(CSPMiddleware):
-    """The header of django-csp. For JSON, which is never rendered, it is made once and not for each answer."""
+    """The headers that say what a page may do: what it loads and runs, and which devices it may use.
+
+    For JSON, which is never rendered, the header of django-csp is made once and not for each answer.
+    """
 
     def process_response(self, request: HttpRequest, response: HttpResponseBase) -> HttpResponseBase:
-        """Add the header."""
+        """Add the headers."""
+        response.headers.setdefault("Permissions-Policy", settings.PERMISSIONS_POLICY)
+        response.headers.setdefault("Cross-Origin-Resource-Policy", "same-origin")
         is_plain = isinstance(response, Response | JsonResponse) and getattr(request, "_csp_nonce", None) is None
         if not is_plain or any(name.startswith("_csp") for name in vars(response)):
             return super().process_response(request, response)

@@ -41,7 +41,7 @@ def test_the_policy_of_an_answer_is_that_of_django_csp(of_response: dict[str, An
 def test_json_and_pages_have_the_policy() -> None:
     client = Client()
     for path in ("/api/", "/healthz", "/api/nothing", "/admin/login/"):
-        assert "default-src 'self'" in client.get(path).headers[POLICY_HEADER]
+        assert "default-src 'none'" in client.get(path).headers[POLICY_HEADER]
 
 
 @pytest.mark.parametrize(
