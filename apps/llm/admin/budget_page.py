@@ -59,14 +59,14 @@ def describe_today(budget: BudgetStatus, now: datetime) -> dict[str, Any]:
 
 
 def describe_share(budget: BudgetStatus) -> dict[str, Any]:
-    """Return how much of a budget is spent and set aside, as the theme's progress bar shows it."""
+    """Return how much of a budget is spent and set aside, as parts of a bar."""
     spent = min(100.0, budget.percent)
     reserved = min(100.0, budget.percent + budget.reserved_percent) - spent
     return {
         "percent": f"{budget.percent:,.0f}" if budget.percent >= 10 else f"{budget.percent:.1f}",
         "parts": [
-            {"title": "Spent", "value": f"{spent:.2f}", "progress_class": f"mh-part mh-{budget.tone}"},
-            {"title": "Set aside", "value": f"{reserved:.2f}", "progress_class": "mh-part mh-reserved"},
+            {"title": "Spent", "value": f"{spent:.2f}", "tone": f"mh-{budget.tone}"},
+            {"title": "Set aside", "value": f"{reserved:.2f}", "tone": "mh-reserved"},
         ],
     }
 

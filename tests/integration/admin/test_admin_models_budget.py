@@ -102,7 +102,7 @@ def test_bar_says_what_is_spent_and_what_is_set_aside(operator: Client, now: dat
 def test_bar_has_colour_of_its_thresholds(clock: DeterministicClock, amount: str, tone: str) -> None:
     spent(amount)
     part = shown(clock)["today"]["share"]["parts"][0]
-    assert part["progress_class"] == f"mh-part mh-{tone}"
+    assert part["tone"] == f"mh-{tone}"
     assert float(part["value"]) <= 100
 
 

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from django.conf import settings
 from django.contrib.staticfiles import finders
+from django.template import Engine
 from django.template.loader import get_template
 from django.test import Client
 from django.urls import reverse
@@ -74,6 +75,18 @@ def test_templates_have_nothing_inline() -> None:
     templates = [*root.glob("templates/**/*.html"), *root.glob("apps/*/templates/**/*.html")]
     found = {str(path.relative_to(root)): refused_parts(re.sub(r"{%.*?%}", "", path.read_text())) for path in templates}
     assert {path: parts for path, parts in found.items() if parts} == {}
+
+
+def test_borrowed_parts_of_the_theme_have_nothing_inline() -> None:
+    """What a template of the hub includes from the theme, which has a few parts with inline styles."""
+    root = settings.BASE_DIR
+    texts = [path.read_text() for path in (*root.glob("templates/**/*.html"), *root.glob("apps/*/templates/**/*.html"))]
+    names = set(re.findall(r'(?:include|component) "(unfold/[^"]+)"', "".join(texts)))
+    found = {
+        name: refused_parts(re.sub(r"{%.*?%}", "", Engine.get_default().get_template(name).source)) for name in names
+    }
+    assert len(names) > 10
+    assert {name: parts for name, parts in found.items() if parts} == {}
 
 
 def test_every_file_of_the_layout_is_there() -> None:
