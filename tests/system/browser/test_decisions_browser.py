@@ -13,6 +13,7 @@ from apps.semantic.domain.memory import MemoryDraft
 from apps.semantic.models import Conflict
 from apps.semantic.services import memory_save_many
 from tests.system.browser.test_admin_browser import BROWSER, FLAGS, PASSWORD, log_in, watch
+from tests.system.hub import wait_for
 
 pytestmark = [
     pytest.mark.django_db(transaction=True),
@@ -25,6 +26,7 @@ MAX_PRESSES = 60
 WIDE, PHONE = {"width": 1440, "height": 900}, {"width": 390, "height": 844}
 MAX_ROW_PIXELS = 96
 PATIENCE = 20_000
+SECONDS = PATIENCE / 1_000
 WIDTH = "document.documentElement.scrollWidth"
 # Whether the decision that the list marks is the one that is shown.
 SHOWS = """() => {
@@ -45,7 +47,7 @@ class Keyboard:
 
     def read(self) -> str:
         """Wait until the decision that the list marks is shown; return its key."""
-        self.page.wait_for_function(SHOWS, timeout=PATIENCE)
+        wait_for(lambda: self.page.evaluate(SHOWS), "the decision that the list marks", SECONDS)
         return str(self.page.eval_on_selector(".queue-body", "body => body.dataset.key"))
 
 
@@ -85,9 +87,7 @@ def test_fifty_decisions_take_at_most_sixty_key_presses(live_server: LiveServer)
         person.press("2")
         person.read()
         person.press("u")
-        page.wait_for_function(
-            f"() => document.querySelector('.queue-body')?.dataset.key === '{keys[0]}'", timeout=PATIENCE
-        )
+        page.wait_for_selector(f".queue-body[data-key='{keys[0]}']", timeout=PATIENCE)
         for number in range(MANY):
             person.read()
             person.press("a23r"[number % 4])

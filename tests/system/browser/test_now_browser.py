@@ -17,6 +17,7 @@ from apps.core.processes import publish, withdraw
 from apps.monitor.models import Sample
 from apps.semantic.models import Memory
 from tests.system.browser.test_admin_browser import BROWSER, FLAGS, PASSWORD, log_in, watch
+from tests.system.hub import wait_for
 
 pytestmark = [
     pytest.mark.django_db(transaction=True),
@@ -60,7 +61,7 @@ def test_a_new_problem_and_new_numbers_appear_without_a_reload(live_server: Live
         page.evaluate(CHANGED)
         page.wait_for_selector("#now-outlook .mh-problem:has-text('worker')")
         page.wait_for_selector("#now-tables td:has-text('42')", state="visible")
-        page.wait_for_function(f"{DRAWN}.includes(42)")
+        wait_for(lambda: page.evaluate(f"{DRAWN}.includes(42)"), "the number in its chart", patience=10)
         assert page.evaluate("window.isSamePage")
         browser.close()
     assert complaints == []
