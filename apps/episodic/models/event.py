@@ -77,6 +77,8 @@ class TimelineEvent(WithOffset):
         indexes: ClassVar[list[models.Index]] = [
             # A window of one user, the newest first.
             models.Index(name="episodic_event_user_time", fields=["user_id", "-timestamp", "-id"]),
+            # A window of all users, for operators: lists, and counts by type without a look at the rows.
+            models.Index(name="episodic_event_time", fields=["-timestamp", "-id"], include=["event_type", "segment"]),
             # Windows of a household or a persona; rows without one are not in the index.
             models.Index(
                 name="episodic_event_household_time",

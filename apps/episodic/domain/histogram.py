@@ -1,0 +1,101 @@
+"""When events happened, as bars: into which spans of equal length a time is cut, and what is counted in each."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+
+from apps.episodic.domain.event import EPOCH, MICROSECOND
+
+MAX_BUCKETS = 60
+MINUTE, HOUR, DAY = timedelta(minutes=1), timedelta(hours=1), timedelta(days=1)
+# The narrowest of them that needs no more than MAX_BUCKETS is taken.
+WIDTHS = (
+    *(MINUTE * minutes for minutes in (1, 2, 5, 10, 15, 30)),
+    *(HOUR * hours for hours in (1, 2, 3, 6, 12)),
+    *(DAY * days for days in (1, 2, 4, 7, 14, 28, 56, 91, 182, 364)),
+)
+FIRST, LAST = datetime.min.replace(tzinfo=UTC), datetime.max.replace(tzinfo=UTC)
+
+
+@dataclass(frozen=True)
+class Buckets:
+    """Spans of equal length, one after another. first: microseconds since 1970; each includes its beginning only."""
+
+    first: int
+    width: timedelta
+    count: int
+
+    def edge(self, number: int) -> datetime:
+        """Return where a span begins, and the one before it ends; within the calendar."""
+        return at_microsecond(self.first + number * (self.width // MICROSECOND))
+
+    @property
+    def edges(self) -> list[datetime]:
+        """Return the beginnings of all spans, and the end of the last one."""
+        return [self.edge(number) for number in range(self.count + 1)]
+
+    @property
+    def span(self) -> tuple[datetime, datetime]:
+        """Return the first and the last moment of all spans."""
+        last = self.first + self.count * (self.width // MICROSECOND) - 1
+        return self.edge(0), at_microsecond(last)
+
+    def number_at(self, moment: datetime) -> int:
+        """Return the number of the span that a moment lies in, from -1 for before the first to `count` for after."""
+        number = ((moment - EPOCH) // MICROSECOND - self.first) // (self.width // MICROSECOND)
+        return max(-1, min(number, self.count))
+
+
+@dataclass(frozen=True)
+class EventHistogram:
+    """How many events of each type there are in each span. counts: by type, a number for each span.
+
+    since: what happened before may be missing, because the files hold more than is read at once; None: all is counted.
+    """
+
+    buckets: Buckets
+    counts: Mapping[str, Sequence[int]]
+    since: datetime | None = None
+
+    @property
+    def totals(self) -> list[int]:
+        """Return the events of all types in each span."""
+        return [sum(column) for column in zip(*self.counts.values(), strict=True)] or [0] * self.buckets.count
+
+    @property
+    def by_type(self) -> dict[str, int]:
+        """Return the events of each type, the most frequent first."""
+        sums = {name: sum(counts) for name, counts in self.counts.items()}
+        return dict(sorted(sums.items(), key=lambda one: (-one[1], one[0])))
+
+    @property
+    def total(self) -> int:
+        """Return the number of all events."""
+        return sum(map(sum, self.counts.values()))
+
+    def between(self, first: int, last: int) -> dict[str, int]:
+        """Return the events of each type in the spans from `first` to `last`, both included."""
+        return {name: sum(self.counts[name][first : last + 1]) for name in self.by_type}
+
+
+def plan_buckets(start: datetime, end: datetime, offset: timedelta = timedelta(0)) -> Buckets:
+    """Return at most MAX_BUCKETS spans that cover the time from `start` up to `end`, which lies after it.
+
+    offset: of the viewer's time zone from UTC, so that days begin at midnight there.
+    """
+    begin, finish = ((moment - EPOCH) // MICROSECOND for moment in (start, max(end, start + MICROSECOND)))
+    shift = offset // MICROSECOND
+    width = DAY
+    for width in (*WIDTHS, (end - start) // (MAX_BUCKETS - 1) // DAY * DAY + DAY):
+        size = width // MICROSECOND
+        first = (begin + shift) // size * size - shift
+        count = -(-(finish - first) // size)
+        if count <= MAX_BUCKETS:
+            return Buckets(first, width, count)
+    raise AssertionError("The last width covers every time.")
+
+
+def at_microsecond(number: int) -> datetime:
+    """Return the moment of microseconds since 1970, or the nearest one that the calendar has."""
+    lowest, highest = ((edge - EPOCH) // MICROSECOND for edge in (FIRST, LAST))
+    return EPOCH + max(lowest, min(number, highest)) * MICROSECOND

@@ -1,0 +1,202 @@
+"""Count the events of a scope by time and type, from rows and files of one moment.
+
+Rows are counted by the database, from an index by time. Of a file of which most is counted, the times and types are
+read once and kept (`store.columns`); of another one, only the runs that are counted.
+"""
+
+from collections.abc import Callable, Collection, Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, TypeVar
+
+import numpy as np
+from django.db import connection
+
+from apps.core.domain.scope import Access, Reach, Scope
+from apps.episodic.domain.archive_index import Selection
+from apps.episodic.domain.event import MICROSECOND, EventRecord
+from apps.episodic.domain.histogram import Buckets, EventHistogram
+from apps.episodic.domain.segment_file.format import Array, SegmentDamagedError, microseconds, moment_of
+from apps.episodic.domain.window import Window
+from apps.episodic.queries.archived import RunReader
+from apps.episodic.store.archived_segments import ArchivedFileDamagedError, unreadable_error
+from apps.episodic.store.columns import COLUMN_CACHE
+from apps.episodic.store.file_cache import ArchiveView, archive_cache, catalogue_contention
+from apps.episodic.store.rows import ROWS_COUNT, VERSION, rows_where
+
+MAX_TRIES = 50
+# So many events are read from files for one histogram; those in the cache do not count.
+MAX_READ = 500_000
+# A file of which a greater part is counted is read as a whole, and kept.
+WHOLE_SHARE = 0.25
+SQL = f"""
+SELECT {VERSION}, found.bucket, found.event_type, found.events
+FROM (VALUES (1)) AS one
+LEFT JOIN LATERAL (
+    SELECT width_bucket(e.timestamp, %(edges)s::timestamptz[]) - 1 AS bucket, e.event_type, count(*) AS events
+    FROM episodic_timelineevent AS e
+    WHERE {{scope}} AND {ROWS_COUNT} AND {{window}} AND {{types}}
+    GROUP BY 1, 2
+) AS found ON TRUE
+"""  # noqa: S608  (built from constants; values are parameters)
+EXTENT_SQL = f"""
+SELECT {VERSION}, {{first}}, {{last}}
+"""
+EDGE_SQL = f"""(SELECT e.timestamp FROM episodic_timelineevent AS e WHERE {{scope}} AND {ROWS_COUNT}
+ORDER BY e.timestamp {{direction}}, e.id {{direction}} LIMIT 1)"""  # noqa: S608
+Rows = TypeVar("Rows")
+Answer = TypeVar("Answer")
+
+
+@dataclass
+class Counts:
+    """Events by type and span, added up. since: see EventHistogram."""
+
+    buckets: Buckets
+    span: tuple[datetime, datetime]
+    types: frozenset[str]
+    by_type: dict[str, list[int]]
+    since: datetime | None = None
+
+    def add(self, kind: str, bucket: int, count: int) -> None:
+        """Add events of a type in a span."""
+        self.by_type.setdefault(kind, [0] * self.buckets.count)[bucket] += count
+
+    def add_records(self, records: Sequence[EventRecord]) -> None:
+        """Add those events that are asked for."""
+        for record in records:
+            if self.span[0] <= record.timestamp <= self.span[1] and (not self.types or record.event_type in self.types):
+                self.add(record.event_type, self.buckets.number_at(record.timestamp), 1)
+
+    def add_columns(self, times: Array, types: Array, names: Sequence[str]) -> None:
+        """Add those events that are asked for, by their times in microseconds and the places of their types."""
+        first, last = map(microseconds, self.span)
+        inside = (times >= first) & (times <= last)
+        size = self.buckets.width // MICROSECOND
+        places = (times[inside] - self.buckets.first) // size
+        cells, counts = np.unique(places * len(names) + types[inside], return_counts=True)
+        for cell, count in zip(cells.tolist(), counts.tolist(), strict=True):
+            bucket, kind = divmod(cell, len(names))
+            if not self.types or names[kind] in self.types:
+                self.add(names[kind], bucket, count)
+
+
+def event_histogram(
+    access: Access,
+    scope: Scope,
+    buckets: Buckets,
+    *,
+    window: Window = Window(),  # noqa: B008  (frozen)
+    event_types: Collection[str] = (),
+) -> EventHistogram:
+    """Count the caller's events of a scope in each span of `buckets`, by type.
+
+    window: counts only what is in it as well. event_types: those wanted, none for all. Raises UnavailableError while
+    this process is still loading files.
+    """
+    reach, narrowed = access.reach(scope), within(buckets.span, window)
+    if reach.is_empty or narrowed is None:
+        return EventHistogram(buckets, {})
+    wanted = Counts(buckets, narrowed, frozenset(event_types), {})
+
+    def add_up(rows: list[tuple[int, str, int]], view: ArchiveView) -> EventHistogram:
+        counts = Counts(buckets, narrowed, wanted.types, {})
+        for bucket, kind, count in rows:
+            counts.add(kind, bucket, count)
+        count_archived(view, reach, counts)
+        return EventHistogram(buckets, counts.by_type, counts.since)
+
+    return of_one_moment(lambda: count_rows(reach, wanted), add_up)
+
+
+def event_extent(access: Access, scope: Scope) -> tuple[datetime, datetime] | None:
+    """Return when the first and the last of the caller's events of a scope happened; None where there are none.
+
+    Reads two rows and no file. Raises UnavailableError while this process is still loading files.
+    """
+    reach = access.reach(scope)
+    if reach.is_empty:
+        return None
+
+    def join(rows: list[datetime], view: ArchiveView) -> tuple[datetime, datetime] | None:
+        runs = view.index.select(reach, None, None).runs
+        known = [*rows]
+        if len(runs):
+            known += [moment_of(int(runs["first"].min())), moment_of(int(runs["last"].max()))]
+        return (min(known), max(known)) if known else None
+
+    return of_one_moment(lambda: extent_of_rows(reach), join)
+
+
+def of_one_moment(read: Callable[[], tuple[int, Rows]], answer: Callable[[Rows, ArchiveView], Answer]) -> Answer:
+    """Return an answer from rows, and from the files of the version of the catalogue that was read with them."""
+    for _ in range(MAX_TRIES):
+        version, rows = read()
+        try:
+            view = archive_cache().at(version)
+            if view is not None:
+                return answer(rows, view)
+            archive_cache().refresh()
+        except ArchivedFileDamagedError as damage:
+            damage.report()
+        except OSError as error:
+            raise unreadable_error(error) from error
+    raise catalogue_contention()
+
+
+def within(span: tuple[datetime, datetime], window: Window) -> tuple[datetime, datetime] | None:
+    """Return the part of a span that lies in a window, both ends included; None where there is none."""
+    start = span[0] if window.start is None else max(span[0], window.start)
+    end = span[1] if window.end is None else min(span[1], window.end)
+    return (start, end) if start <= end else None
+
+
+def count_rows(reach: Reach, wanted: Counts) -> tuple[int, list[tuple[int, str, int]]]:
+    """Return the version of the catalogue, and the number of rows of each span and type."""
+    conditions, values = rows_where(reach, Window(*wanted.span), sorted(wanted.types))
+    with connection.cursor() as cursor:
+        cursor.execute(SQL.format(**conditions), {**values, "edges": wanted.buckets.edges[:-1]})
+        found = cursor.fetchall()
+    return found[0][0], [(bucket, kind, count) for _, bucket, kind, count in found if kind is not None]
+
+
+def extent_of_rows(reach: Reach) -> tuple[int, list[datetime]]:
+    """Return the version of the catalogue, and the times of the first and the last row."""
+    conditions, values = rows_where(reach, Window(), ())
+    first, last = (EDGE_SQL.format(scope=conditions["scope"], direction=one) for one in ("ASC", "DESC"))
+    with connection.cursor() as cursor:
+        cursor.execute(EXTENT_SQL.format(first=first, last=last), values)
+        version, *moments = cursor.fetchone()
+    return version, [moment for moment in moments if moment is not None]
+
+
+def count_archived(view: ArchiveView, reach: Reach, counts: Counts) -> None:
+    """Add the archived events, the latest files first, until MAX_READ were read. Raises ArchivedFileDamagedError."""
+    left, cache = MAX_READ, COLUMN_CACHE.get()
+    for segment, runs in by_file(view.index.select(reach, *counts.span)):
+        file = view.index.file(segment)
+        wanted = int(runs["count"].sum(dtype=np.int64))
+        is_whole = wanted >= WHOLE_SHARE * file.summary.event_count
+        if cache.known(file) is None:
+            left -= file.summary.event_count if is_whole else wanted
+        if left < 0:
+            ended = moment_of(int(runs["last"].max()))
+            counts.since = ended if counts.since is None else max(counts.since, ended)
+            continue
+        try:
+            if is_whole or cache.known(file) is not None:
+                columns = cache.read(file)
+                lines = file.lines_of(runs["run"])
+                counts.add_columns(columns.times[lines], columns.types[lines], columns.names)
+                continue
+        except SegmentDamagedError as error:
+            raise ArchivedFileDamagedError(view.segment(segment), error) from error
+        for records in RunReader(view).read(runs):
+            counts.add_records(records)
+
+
+def by_file(selection: Selection) -> Iterator[tuple[int, Any]]:
+    """Yield each file with its selected runs, the one that ends latest first."""
+    runs = selection.runs
+    for segment in dict.fromkeys(runs["segment"].tolist()):
+        yield segment, runs[runs["segment"] == segment]
