@@ -170,6 +170,7 @@ ALLOWED_HOSTS = sorted(
     - {"0.0.0.0", "::"}  # noqa: S104  (an address to listen on, not a name that a client uses)
 )
 CSRF_TRUSTED_ORIGINS = [CONFIG.public_url] if CONFIG.public_url else []
+SESSION_ENGINE = "apps.accounts.sessions"
 SESSION_COOKIE_HTTPONLY = True
 SESSION_COOKIE_SECURE = CSRF_COOKIE_SECURE = CONFIG.https
 SECURE_SSL_REDIRECT = CONFIG.https

@@ -3,11 +3,13 @@
 from typing import Any
 
 from allauth.account.adapter import DefaultAccountAdapter
+from allauth.core import context
 from allauth.core.exceptions import ImmediateHttpResponse
 from allauth.mfa.adapter import DefaultMFAAdapter
 from django.core.exceptions import ValidationError
 from django.http import HttpRequest
 from django.urls import reverse
+from django.utils.http import url_has_allowed_host_and_scheme
 
 from apps.accounts.address import client_address
 from apps.accounts.failures import account_named, record_failure
@@ -33,6 +35,15 @@ class AccountAdapter(DefaultAccountAdapter):
     def get_client_ip(self, request: HttpRequest) -> str:
         """Return the address that limits count by."""
         return client_address(request)
+
+    def is_safe_url(self, url: str) -> bool:
+        """Return whether an address is one of this hub, to which a sign-in may lead back."""
+        request = context.request
+        return url_has_allowed_host_and_scheme(url, {request.get_host()}, require_https=request.is_secure())
+
+    def _get_login_attempts_cache_key(self, request: HttpRequest, **credentials: Any) -> str:
+        """Return what attempts of one account are counted by: its name, and not the Host that the client sent."""
+        return f"account:{credentials.get('username', '').lower()}"
 
     def pre_authenticate(self, request: HttpRequest, **credentials: Any) -> None:
         """Count an attempt. Raises ImmediateHttpResponse with 429 where there were too many."""

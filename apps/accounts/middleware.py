@@ -6,7 +6,6 @@ from datetime import timedelta
 from typing import Any
 
 from allauth.usersessions.models import UserSession
-from django.conf import settings
 from django.http import HttpRequest, HttpResponse
 
 from apps.accounts.no_access import has_any_access, no_access
@@ -14,7 +13,8 @@ from apps.core.domain.clock import SYSTEM_CLOCK, utcnow
 
 SEEN_EVERY = timedelta(minutes=5)
 MAX_REMEMBERED = 10_000
-PAGES = ("/admin/", "/accounts/")
+# Addresses of machines: these never touch a session.
+MACHINES = ("/api/", "/static/", "/healthz", "/readyz", "/metrics")
 # Pages of the admin that need no permission.
 ALWAYS = frozenset({"login", "logout", "password_change", "password_change_done", "jsi18n"})
 
@@ -27,8 +27,7 @@ class AccountPagesMiddleware:
         self._seen: dict[str, float] = {}
 
     def __call__(self, request: HttpRequest) -> HttpResponse:
-        key = request.COOKIES.get(settings.SESSION_COOKIE_NAME)
-        if key and request.path.startswith(PAGES):
+        if not request.path.startswith(MACHINES) and (key := request.session.session_key):
             self._note(key)
         return self.get_response(request)
 

@@ -11,9 +11,10 @@ from django.test import Client
 from django.urls import reverse
 from django.utils import timezone
 
+from apps.accounts.middleware import AccountPagesMiddleware
 from apps.accounts.models import CachedValue, FailedSignIns
 from apps.accounts.selectors import sign_in_problems
-from apps.accounts.services import account_create, password_link
+from apps.accounts.services import account_create, password_link, person_create
 from apps.monitor.services import current_problems
 from memoryhub.web.server import server_config
 from tests.integration.accounts.signing import PASSWORD, is_signed_in, sign_in, signed_in
@@ -158,3 +159,65 @@ def test_an_account_without_a_role_is_shown_why_and_what_to_ask_for() -> None:
         assert "it has no role" in page.content.decode()
         assert "Reviewer" in page.content.decode()
         client.post(reverse("account_logout"))
+
+
+def test_a_host_in_the_request_gives_no_more_attempts(ana: User) -> None:
+    answers = [
+        sign_in(Client(REMOTE_ADDR=f"192.0.2.{n}"), "aNa", "wrong", headers={"Host": f"localhost:{4_000 + n}"})
+        for n in range(7)
+    ]
+    assert [answer.status_code for answer in answers] == [200] * 5 + [429] * 2
+
+
+def test_addresses_by_ipv4_are_counted_apart_on_a_server_by_ipv6(ana: User) -> None:
+    for n in range(21):
+        sign_in(Client(REMOTE_ADDR="::ffff:192.0.2.7"), f"name {n}", "wrong")
+    assert FailedSignIns.objects.get().last_address == "192.0.2.7"
+    assert sign_in(Client(REMOTE_ADDR="::ffff:192.0.2.7"), "ana").status_code == 429
+    assert sign_in(Client(REMOTE_ADDR="::ffff:192.0.2.8"), "ana").status_code == 302
+
+
+def test_addresses_of_one_network_by_ipv6_are_counted_together(ana: User) -> None:
+    for n in range(20):
+        sign_in(Client(REMOTE_ADDR=f"2001:db8::{n:x}"), f"name {n}", "wrong")
+    assert sign_in(Client(REMOTE_ADDR="2001:db8::ffff"), "ana").status_code == 429
+
+
+@pytest.mark.parametrize(
+    "wanted",
+    [
+        "http://localhost/",
+        "http://127.0.0.1/",
+        "http://[::1]/",
+        "//evil.example.org",
+        "/\\evil.example.org",
+        "javascript:x",
+    ],
+)
+def test_signing_in_leads_to_addresses_of_this_hub_only(ana: User, wanted: str) -> None:
+    client = Client()
+    assert client.get("/admin/login/", {"next": wanted}).headers["Location"] == "/accounts/login/?next=/admin/"
+    answer = client.post(reverse("account_login"), {"username": "ana", "password": PASSWORD, "next": wanted})
+    assert answer.headers["Location"] == "/admin/"
+    assert client.get("/admin/login/", {"next": wanted}).headers["Location"] == "/admin/"
+    assert client.post(reverse("account_logout"), {"next": wanted}).headers["Location"] == "/accounts/login/"
+
+
+@pytest.mark.parametrize("value", [r'"\000aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"', "a" * 60_000, r'"\303\251"', "A" * 32, ""])
+@pytest.mark.parametrize("path", ["/", "/admin/", "/accounts/login/"])
+def test_a_cookie_that_is_no_session_is_none(path: str, value: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    noted: list[str] = []
+    monkeypatch.setattr(AccountPagesMiddleware, "_note", lambda _, key: noted.append(key))
+    answer = Client().get(path, headers={"Cookie": f"sessionid={value}"})
+    assert answer.status_code == (302 if path == "/admin/" else 200)
+    assert noted == []
+
+
+def test_pages_of_people_note_when_a_session_was_used(client: Client) -> None:
+    person = person_create(username="ana", person_id="ana")
+    person.set_password(PASSWORD)
+    person.save()
+    sign_in(client)
+    UserSession.objects.update(last_seen_at=timezone.now() - timedelta(days=1))
+    client.get("/")
+    assert UserSession.objects.get().last_seen_at > timezone.now() - timedelta(minutes=1)
