@@ -3,17 +3,22 @@
 from typing import Any
 
 from allauth.account.adapter import DefaultAccountAdapter
+from allauth.account.internal.stagekit import clear_login
 from allauth.core import context
 from allauth.core.exceptions import ImmediateHttpResponse
 from allauth.mfa.adapter import DefaultMFAAdapter
+from django.contrib.auth.models import User
 from django.core.exceptions import ValidationError
-from django.http import HttpRequest
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import reverse
 from django.utils.http import url_has_allowed_host_and_scheme
 
 from apps.accounts.address import client_address
 from apps.accounts.failures import account_named, record_failure
 from apps.accounts.limits import too_many_requests
+
+# In a session: the digest of the password with which a sign-in began.
+BEGAN_WITH = "account_began_with"
 
 
 class AccountAdapter(DefaultAccountAdapter):
@@ -44,6 +49,19 @@ class AccountAdapter(DefaultAccountAdapter):
     def _get_login_attempts_cache_key(self, request: HttpRequest, **credentials: Any) -> str:
         """Return what attempts of one account are counted by: its name, and not the Host that the client sent."""
         return f"account:{credentials.get('username', '').lower()}"
+
+    def pre_login(self, request: HttpRequest, user: User, **hints: Any) -> HttpResponse | None:
+        """Remember with which password a sign-in began: a second factor may be asked for minutes later."""
+        answer: HttpResponse | None = super().pre_login(request, user, **hints)
+        request.session[BEGAN_WITH] = user.get_session_auth_hash()
+        return answer
+
+    def login(self, request: HttpRequest, user: User) -> None:
+        """Sign in. Raises ImmediateHttpResponse for a password that has changed since, and for an inactive account."""
+        if request.session.pop(BEGAN_WITH, None) != user.get_session_auth_hash() or not user.is_active:
+            clear_login(request)
+            raise ImmediateHttpResponse(HttpResponseRedirect(reverse("account_login")))
+        super().login(request, user)
 
     def pre_authenticate(self, request: HttpRequest, **credentials: Any) -> None:
         """Count an attempt. Raises ImmediateHttpResponse with 429 where there were too many."""

@@ -1,5 +1,5 @@
 from django.apps import AppConfig
-from django.db.models.signals import post_migrate
+from django.db.models.signals import post_migrate, post_save
 
 
 class AccountsConfig(AppConfig):
@@ -13,10 +13,11 @@ class AccountsConfig(AppConfig):
 
         from apps.accounts.personal.stores import STORES
         from apps.accounts.roles import ensure_after_migration
-        from apps.accounts.signals import record_wrong_code, show_failures
+        from apps.accounts.signals import end_sessions_of_inactive, record_wrong_code, show_failures
         from apps.core.personal.registry import register_stores
 
         user_logged_in.connect(show_failures)
         authentication_failed.connect(record_wrong_code)
+        post_save.connect(end_sessions_of_inactive, sender="auth.User", dispatch_uid="sessions of inactive accounts")
         post_migrate.connect(ensure_after_migration, dispatch_uid="roles")
         register_stores(STORES)

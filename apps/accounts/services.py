@@ -15,6 +15,7 @@ from django.urls import reverse
 
 from apps.accounts.models import Account
 from apps.accounts.roles import all_roles, roles_ensure
+from apps.accounts.sessions import SessionStore, sessions_of
 from apps.core.db.user_locks import hold_users
 from apps.core.domain.errors import ConflictError, InvalidInputError, NotFoundError
 from apps.core.domain.scope import MAX_IDENTIFIER_CHARS, Scope
@@ -143,8 +144,7 @@ def second_factor_reset(*, login: User) -> int:
 
 def sessions_end(*, login: User, except_key: str | None = None) -> int:
     """Sign an account out everywhere, and return how many sessions ended. except_key: of a session that goes on."""
-    ended = 0
-    for session in UserSession.objects.filter(user=login).exclude(session_key=except_key or ""):
-        session.end()
-        ended += 1
-    return ended
+    keys = {key for key in sessions_of(login) if key != except_key}
+    UserSession.objects.filter(user=login).exclude(session_key=except_key or "").delete()
+    SessionStore.get_model_class().objects.filter(session_key__in=keys).delete()
+    return len(keys)

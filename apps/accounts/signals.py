@@ -8,6 +8,7 @@ from django.contrib.auth.models import User
 from django.http import HttpRequest
 
 from apps.accounts.failures import record_failure, take_unnoticed
+from apps.accounts.services import sessions_end
 from apps.core.admin.kit import moment
 
 
@@ -26,3 +27,9 @@ def show_failures(request: HttpRequest, user: User, **_: Any) -> None:
 def record_wrong_code(request: HttpRequest, user: User, authenticator: Authenticator, **_: Any) -> None:
     """Record a wrong code of a second factor, which comes after the right password."""
     record_failure(request, user, "wrong code of the second factor")
+
+
+def end_sessions_of_inactive(sender: Any, instance: User, created: bool, raw: bool = False, **_: Any) -> None:
+    """End the sessions of an account that is switched off: none of them goes on when it is switched on again."""
+    if not instance.is_active and not created and not raw:
+        sessions_end(login=instance)

@@ -1,5 +1,7 @@
 """Pages of one's own account that allauth has not, or has otherwise."""
 
+from typing import Any
+
 from allauth.account.utils import get_next_redirect_url
 from allauth.account.views import password_change
 from allauth.usersessions.internal.flows.sessions import end_sessions
@@ -17,6 +19,7 @@ from django.views.decorators.http import require_safe
 
 from apps.accounts.limits import too_many_requests
 from apps.accounts.no_access import no_access
+from apps.accounts.services import sessions_end
 
 __all__ = [
     "admin_login",
@@ -61,12 +64,19 @@ def forgotten(request: HttpRequest) -> HttpResponse:
 def sessions(request: HttpRequest) -> HttpResponse:
     """List the browsers in which one is signed in; a POST signs out one of them, or all others."""
     if request.method == "POST":
-        chosen = [one for one in UserSession.objects.filter(user=request.user) if not one.is_current()]
-        if "session" in request.POST:
-            chosen = [one for one in chosen if str(one.pk) == request.POST["session"]]
-        end_sessions(request, chosen)
-        ended = "1 session was" if len(chosen) == 1 else f"{len(chosen)} sessions were"
+        count = end_chosen(request, request.POST.get("session"))
+        ended = "1 session was" if count == 1 else f"{count} sessions were"
         messages.success(request, f"{ended} signed out.")
         return HttpResponseRedirect(reverse("usersessions_list"))
     found = sorted(UserSession.objects.purge_and_list(request.user), key=lambda one: one.last_seen_at, reverse=True)
     return TemplateResponse(request, "usersessions/usersession_list.html", {"sessions": found})
+
+
+def end_chosen(request: HttpRequest, chosen: str | None) -> int:
+    """Sign out a browser of the person, or all but this one; return how many. chosen: the key of its row."""
+    user: Any = request.user
+    if chosen is None:
+        return sessions_end(login=user, except_key=request.session.session_key)
+    rows = [one for one in UserSession.objects.filter(user=user) if str(one.pk) == chosen and not one.is_current()]
+    end_sessions(request, rows)
+    return len(rows)

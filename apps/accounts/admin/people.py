@@ -3,7 +3,10 @@
 from collections.abc import Callable
 from typing import Any
 
-from allauth.account.internal.flows.reauthentication import raise_if_reauthentication_required
+from allauth.account.internal.flows.reauthentication import (
+    is_reauthentication_required,
+    raise_if_reauthentication_required,
+)
 from allauth.account.models import EmailAddress, EmailConfirmation
 from allauth.mfa.models import Authenticator
 from allauth.usersessions.models import UserSession
@@ -22,6 +25,7 @@ from unfold.forms import AdminPasswordChangeForm
 
 from apps.accounts import services
 from apps.accounts.admin.people_forms import AccountChangeForm, AccountCreationForm, role_names
+from apps.accounts.powers import may_give
 from apps.accounts.selectors import second_factors
 from apps.core.admin.kit import NOTHING, column, found_or_404, moment_column, required_permission
 
@@ -129,22 +133,35 @@ class AccountAdmin(BaseUserAdmin, ModelAdmin):
         ]
 
     def save_related(self, request: HttpRequest, form: Any, formsets: Any, change: bool) -> None:
-        """Save the role and the bound by the services."""
+        """Save the role and the bound by the services. Raises PermissionDenied for more than the viewer has."""
         super().save_related(request, form, formsets, change)
         data = form.cleaned_data
         services.account_set_role(login=form.instance, role=data["role"])
         services.account_bind(login=form.instance, scope=form.scope(), reads=data["reads"])
+        if not may_give(request.user, form.instance):
+            raise PermissionDenied
 
     def has_change_permission(self, request: HttpRequest, obj: User | None = None) -> bool:
-        """Return whether the account may be changed; only superusers change superusers."""
-        is_allowed = bool(super().has_change_permission(request, obj))
-        return is_allowed and (obj is None or not obj.is_superuser or bool(request.user.is_superuser))
+        """Return whether the account may be changed: by those that have all that it has."""
+        return bool(super().has_change_permission(request, obj)) and (obj is None or may_give(request.user, obj))
 
     def has_delete_permission(self, request: HttpRequest, obj: User | None = None) -> bool:
         """Return whether the account may be deleted; the one in use is kept."""
-        if obj is not None and (obj == request.user or (obj.is_superuser and not request.user.is_superuser)):
+        if obj is not None and (obj == request.user or not may_give(request.user, obj)):
             return False
         return bool(super().has_delete_permission(request, obj))
+
+    def user_change_password(self, request: HttpRequest, id: str, form_url: str = "") -> HttpResponse:  # noqa: A002
+        """Set a password, once the viewer has proved who they are; what was typed before that is kept nowhere."""
+        if is_reauthentication_required(request, app="allauth.mfa") and request.method == "POST":
+            return HttpResponseRedirect(request.path)
+        raise_if_reauthentication_required(request, app="allauth.mfa")
+        former = request.session.session_key
+        answer: HttpResponse = super().user_change_password(request, id, form_url)
+        if request.session.session_key != former:  # the viewer's own password
+            UserSession.objects.filter(session_key=former).delete()
+            UserSession.objects.create_from_request(request)
+        return answer
 
     # Helping people back in
 
@@ -230,8 +247,19 @@ class GroupAdmin(BaseGroupAdmin, ModelAdmin):
 
     def has_change_permission(self, request: HttpRequest, obj: Group | None = None) -> bool:
         """Return whether the group may be changed; roles are what the hub makes them."""
-        return bool(super().has_change_permission(request, obj)) and (obj is None or obj.name not in role_names())
+        return bool(super().has_change_permission(request, obj)) and may_touch(request, obj)
 
     def has_delete_permission(self, request: HttpRequest, obj: Group | None = None) -> bool:
         """Return whether the group may be deleted; roles may not."""
-        return bool(super().has_delete_permission(request, obj)) and (obj is None or obj.name not in role_names())
+        return bool(super().has_delete_permission(request, obj)) and may_touch(request, obj)
+
+    def save_related(self, request: HttpRequest, form: Any, formsets: Any, change: bool) -> None:
+        """Save the permissions. Raises PermissionDenied for more than the viewer has."""
+        super().save_related(request, form, formsets, change)
+        if not may_give(request.user, form.instance):
+            raise PermissionDenied
+
+
+def may_touch(request: HttpRequest, group: Group | None) -> bool:
+    """Return whether a group is no role, and has nothing that the viewer has not."""
+    return group is None or (group.name not in role_names() and may_give(request.user, group))

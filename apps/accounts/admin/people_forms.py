@@ -3,16 +3,18 @@
 from typing import Any
 
 from django import forms
-from django.contrib.auth.models import Group
+from django.contrib.auth.models import Group, Permission
 from django.core.exceptions import ValidationError
 from unfold.forms import UserChangeForm, UserCreationForm
 from unfold.widgets import UnfoldAdminSelectWidget
 
+from apps.accounts.powers import MANAGE, is_last_manager, names_of
 from apps.accounts.roles import all_roles
 from apps.accounts.services import UNBOUND_SUPERUSER
 from apps.core.admin.key_forms import IdentifierInput, OwnersField
 from apps.core.domain.scope import IDENTIFIERS, MAX_IDENTIFIER_CHARS, Scope
 
+LAST_MANAGER = "No other account could manage accounts any more. Give another one the role Owner first."
 LABELS = {"user_id": "User", "household_id": "Household", "persona_id": "Persona"}
 
 
@@ -63,6 +65,25 @@ class AccountFields(forms.Form):
 
 class AccountChangeForm(AccountFields, UserChangeForm):
     """An existing account."""
+
+    def clean(self) -> dict[str, Any]:
+        cleaned = super().clean()
+        if not self.keeps_managing(cleaned) and is_last_manager(self.instance):
+            raise ValidationError(LAST_MANAGER)
+        return cleaned
+
+    def keeps_managing(self, cleaned: dict[str, Any]) -> bool:
+        """Return whether the account could manage accounts as it was entered."""
+        if not cleaned.get("is_active", True) or self.scope() != Scope():
+            return False
+        given = Permission.objects.filter(group__in=cleaned.get("groups") or ())
+        alone = cleaned.get("user_permissions", self.instance.user_permissions.all())
+        role = next((one for one in all_roles() if one.name == cleaned.get("role")), None)
+        return (
+            cleaned.get("is_superuser", self.instance.is_superuser)
+            or (role is not None and role.has(MANAGE))
+            or MANAGE in names_of(given) | names_of(alone)
+        )
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)

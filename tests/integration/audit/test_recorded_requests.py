@@ -67,6 +67,7 @@ def test_no_password_and_no_digest_is_kept(browser: Client) -> None:
     assert said(made) == ("person", "rita", "user.add", "done")
     assert made.detail["changes"]["password"] == [None, "(hidden)"]
     ben = User.objects.get(username="ben")
+    browser.post(reverse("account_reauthenticate"), {"password": PASSWORD})
     words |= {"password1": "another long one", "password2": "another long one"}
     browser.post(reverse("admin:auth_user_password_change", args=[ben.pk]), words)
     assert newest().detail["changes"] == {"password": ["(hidden)", "(hidden)"]}
