@@ -28,15 +28,19 @@ BEAT_SECONDS = 3.0
 STARTING_BEAT_SECONDS = 0.5
 # After so long without a sign of life a process counts as dead.
 DEAD_SECONDS = {ProcessKind.WEB: 15.0, ProcessKind.WORKER: 45.0}
+# A sign of life further ahead is from before the clock of the database was put back: it says nothing about now.
+AHEAD_SECONDS = 5.0
 FORGET_SECONDS = 600
 
 _PUBLISH = """
-INSERT INTO core_hubprocess (kind, run, host, pid, started_at, seen_at, checks, facts)
+INSERT INTO core_hubprocess AS known (kind, run, host, pid, started_at, seen_at, checks, facts)
 VALUES (%s, %s, %s, %s, clock_timestamp(), clock_timestamp(), %s::jsonb, %s::jsonb)
 ON CONFLICT (run, kind, host, pid)
-DO UPDATE SET seen_at = excluded.seen_at, checks = excluded.checks, facts = excluded.facts
+DO UPDATE SET seen_at = excluded.seen_at, checks = excluded.checks, facts = excluded.facts,
+    started_at = CASE WHEN extract(epoch FROM excluded.seen_at - known.seen_at) BETWEEN %s AND %s
+                      THEN known.started_at ELSE excluded.started_at END
 """
-_FORGET = "DELETE FROM core_hubprocess WHERE seen_at < clock_timestamp() - make_interval(secs => %s)"
+_FORGET = "DELETE FROM core_hubprocess WHERE abs(extract(epoch FROM clock_timestamp() - seen_at)) > %s"
 _REMOVE = "DELETE FROM core_hubprocess WHERE (run, kind, host, pid) = (%s, %s, %s, %s)"
 _REMOVE_ENDED = "DELETE FROM core_hubprocess WHERE host = %s AND pid = ANY(%s)"
 _LIST = """
@@ -52,6 +56,7 @@ SELECT kind, run, host, pid, checks::text,
 FROM core_hubprocess
 WHERE seen_at >= clock_timestamp() - make_interval(secs => CASE kind
     WHEN '{ProcessKind.WORKER.value}' THEN {DEAD_SECONDS[ProcessKind.WORKER]} ELSE {DEAD_SECONDS[ProcessKind.WEB]} END)
+  AND seen_at <= clock_timestamp() + make_interval(secs => {AHEAD_SECONDS})
 ORDER BY kind, run, host, pid
 """  # noqa: S608  (of constants)
 
@@ -61,7 +66,10 @@ Report = Callable[[], tuple[Mapping[str, str], Mapping[str, Any]]]
 
 @dataclass(frozen=True)
 class ProcessState:
-    """What a process said last. age: seconds since then. checks: "ok" or what is missing. facts: by their source."""
+    """What a process said last. age: seconds since then. checks: "ok" or what is missing. facts: by their source.
+
+    started_at: since when it was heard of without a break; a machine that slept begins again.
+    """
 
     kind: ProcessKind
     run: str
@@ -75,7 +83,7 @@ class ProcessState:
     @property
     def is_alive(self) -> bool:
         """Return whether it was heard of recently."""
-        return self.age <= DEAD_SECONDS[self.kind]
+        return -AHEAD_SECONDS <= self.age <= DEAD_SECONDS[self.kind]
 
     @property
     def is_this_one(self) -> bool:
@@ -90,8 +98,9 @@ def run_name() -> str:
 
 def publish(kind: ProcessKind, checks: Mapping[str, str], facts: Mapping[str, Any]) -> None:
     """Say that this process is alive and what it is ready for; forget those that were not heard of for long."""
+    said = [json.dumps(dict(checks)), json.dumps(dict(facts))]
     with connection.cursor() as cursor:
-        cursor.execute(_PUBLISH, [*identity(kind), json.dumps(dict(checks)), json.dumps(dict(facts))])
+        cursor.execute(_PUBLISH, [*identity(kind), *said, -AHEAD_SECONDS, DEAD_SECONDS[kind]])
         cursor.execute(_FORGET, [FORGET_SECONDS])
 
 

@@ -4,6 +4,7 @@ import logging
 import time
 from typing import Any
 
+import psutil
 from django.db import Error, connection
 from django_q.brokers.orm import ORM
 
@@ -16,7 +17,10 @@ BEAT_SECONDS = 10.0
 
 
 class HubBroker(ORM):
-    """A queue whose guard says that it is alive: django-q2 calls `set_stat` from its loop, twice a second."""
+    """A queue whose guard says that it is alive: django-q2 calls `set_stat` from its loop, twice a second.
+
+    It says nothing while one of the processes that it guards is stopped: jobs would wait for that one.
+    """
 
     _published_at: float | None = None
 
@@ -25,6 +29,8 @@ class HubBroker(ORM):
         super().set_stat(key, value, timeout)
         now = time.monotonic()
         if self._published_at is not None and now - self._published_at < BEAT_SECONDS:
+            return
+        if has_stopped_child():
             return
         try:
             self.get_connection()  # closes one that is not usable
@@ -35,3 +41,14 @@ class HubBroker(ORM):
         except Error as error:
             logger.info("a sign of life could not be written: %s", type(error).__name__)
             connection.close()
+
+
+def has_stopped_child() -> bool:
+    """Return whether a process that this one has started is stopped, as by SIGSTOP or a debugger."""
+    for child in psutil.Process().children():
+        try:
+            if child.status() in {psutil.STATUS_STOPPED, psutil.STATUS_TRACING_STOP}:
+                return True
+        except psutil.Error:
+            continue
+    return False

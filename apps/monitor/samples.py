@@ -9,6 +9,7 @@ from typing import Any
 
 from django.conf import settings
 from django.db import connection, transaction
+from django.db.models import Q
 from django.utils.module_loading import import_string
 
 from apps.core import metrics
@@ -22,6 +23,8 @@ logger = logging.getLogger(__name__)
 MINUTES_KEPT = timedelta(hours=48)
 HOURS_KEPT = timedelta(days=365)
 READINGS_KEPT = timedelta(days=1)
+# Samples and readings further ahead were taken by a clock that was wrong, and would be kept until their time has come.
+FARTHEST = timedelta(days=1)
 # An increase over a longer time is not that of a minute: the worker was stopped or busy, and there is a gap.
 LONGEST_STEP = timedelta(seconds=150)
 # A reading further ahead was taken by a clock that was wrong.
@@ -127,7 +130,7 @@ def stored_total(found: Number) -> float | list[float] | None:
 
 
 def samples_roll_up(*, clock: Clock = SYSTEM_CLOCK) -> int:
-    """Join samples older than 48 hours into one an hour, and delete those older than a year.
+    """Join samples older than 48 hours into one an hour, and delete those older than a year or a day ahead.
 
     Return how many samples were deleted. Each statement works on a day or on 50,000 rows.
     """
@@ -139,7 +142,8 @@ def samples_roll_up(*, clock: Clock = SYSTEM_CLOCK) -> int:
         deleted += join_minutes(until)
     while count := delete_hours(now - HOURS_KEPT):
         deleted += count
-    CounterReading.objects.filter(at__lt=now - READINGS_KEPT).delete()
+    deleted += Sample.objects.filter(at__gt=now + FARTHEST).delete()[0]
+    CounterReading.objects.filter(Q(at__lt=now - READINGS_KEPT) | Q(at__gt=now + FARTHEST)).delete()
     return deleted
 
 

@@ -1,11 +1,16 @@
 """The hub is ready when all its processes are, the worker among them, and its schedules run."""
 
+import signal
 import socket
+import subprocess
+import time
 from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
+import psutil
 import pytest
+from django.db import connection
 from django.test import Client
 from django.utils import timezone
 from django_q.models import Schedule
@@ -13,7 +18,7 @@ from django_q.models import Schedule
 from apps.core.domain.scope import Scope
 from apps.core.health import readiness, report_process
 from apps.core.models import HubProcess, ProcessKind
-from apps.core.processes import ProcessBeat, live_processes, publish, withdraw
+from apps.core.processes import LIVE_STATE_SQL, ProcessBeat, live_processes, publish, withdraw
 from apps.events.broker import HubBroker
 from tests.api import api_for
 from tests.integration.core.processes import beside
@@ -106,6 +111,60 @@ def test_guard_of_worker_gives_signs_of_life() -> None:
         broker.set_stat("key", "value", 3)
     assert [state.kind for state in live_processes()] == [ProcessKind.WORKER]
     assert worker_answer() == "ok"
+
+
+def test_worker_with_a_stopped_process_gives_no_sign() -> None:
+    child = subprocess.Popen(["sleep", "60"])
+    try:
+        child.send_signal(signal.SIGSTOP)
+        while psutil.Process(child.pid).status() != psutil.STATUS_STOPPED:
+            time.sleep(0.01)
+        HubBroker().set_stat("key", "value", 3)
+        assert live_processes() == []
+        child.send_signal(signal.SIGCONT)
+        while psutil.Process(child.pid).status() == psutil.STATUS_STOPPED:
+            time.sleep(0.01)
+        HubBroker().set_stat("key", "value", 3)
+        assert [state.kind for state in live_processes()] == [ProcessKind.WORKER]
+    finally:
+        child.kill()
+        child.wait()
+
+
+def listened() -> list[int]:
+    """The ids of the processes that live push counts as alive."""
+    with connection.cursor() as cursor:
+        cursor.execute(LIVE_STATE_SQL)
+        return [row[3] for row in cursor.fetchall()]
+
+
+def test_sign_of_life_from_before_the_clock_was_put_back_counts_for_nothing() -> None:
+    beside("worker", age=-3_600)
+    assert worker_answer() != "ok"
+    assert listened() == []
+    pid = beside("worker", age=-4)
+    assert worker_answer() == "ok"
+    assert listened() == [pid]
+    publish(ProcessKind.WEB, {}, {})
+    assert not HubProcess.objects.filter(seen_at__gt=timezone.now() + timedelta(minutes=1)).exists()
+
+
+@pytest.mark.parametrize(("age", "is_new"), [(44, False), (46, True), (-3_600, True)])
+def test_process_that_was_away_counts_from_its_return(age: int, is_new: bool) -> None:
+    publish(ProcessKind.WORKER, {}, {})
+    moment = timezone.now() - timedelta(seconds=age)
+    HubProcess.objects.update(started_at=moment - timedelta(hours=2), seen_at=moment)
+    publish(ProcessKind.WORKER, {}, {})
+    [state] = live_processes()
+    assert (abs((timezone.now() - state.started_at).total_seconds()) < 30) is is_new
+
+
+def test_schedule_is_not_overdue_when_the_machine_has_slept() -> None:
+    publish(ProcessKind.WORKER, {}, {})
+    long_ago = timezone.now() - timedelta(hours=8)
+    HubProcess.objects.update(started_at=long_ago - timedelta(hours=8), seen_at=long_ago)
+    publish(ProcessKind.WORKER, {}, {})
+    assert overdue(480) == "ok"
 
 
 def overdue(minutes: int) -> str:

@@ -173,6 +173,32 @@ def test_samples_older_than_a_year_are_deleted(clock: DeterministicClock) -> Non
 
 
 @pytest.mark.usefixtures("few")
+def test_of_400_days_a_year_of_hours_and_two_days_of_minutes_are_left(clock: DeterministicClock) -> None:
+    begin, hour = NOON - timedelta(days=400), timedelta(hours=1)
+    rows = [Sample(series="tea", at=begin + number * hour, value=1.0, is_hourly=True) for number in range(390 * 24)]
+    # The worker was away for ten days, so these are minutes still.
+    rows += [Sample(series="tea", at=NOON - number * 10 * MINUTE, value=1.0) for number in range(10 * 24 * 6)]
+    Sample.objects.bulk_create(rows)
+    samples_roll_up(clock=clock)
+    hours, minutes = (Sample.objects.filter(is_hourly=kind).order_by("at") for kind in (True, False))
+    oldest = hours.first()
+    assert oldest is not None
+    assert timedelta() <= oldest.at - (NOON - timedelta(days=365)) < hour
+    assert 363 * 24 - 1 <= hours.count() <= 363 * 24 + 1
+    assert 48 * 6 <= minutes.count() <= 49 * 6 + 1
+
+
+@pytest.mark.usefixtures("few")
+def test_samples_of_a_clock_that_was_years_ahead_are_deleted(clock: DeterministicClock) -> None:
+    for days in (0, 2, 20_000):
+        add("tea", NOON + timedelta(days=days), 1.0)
+    CounterReading.objects.create(host="ahead", at=NOON + timedelta(days=400))
+    assert samples_roll_up(clock=clock) == 2
+    assert Sample.objects.get().at == NOON
+    assert not CounterReading.objects.exists()
+
+
+@pytest.mark.usefixtures("few")
 def test_chart_of_a_month_joins_hours_and_minutes(clock: DeterministicClock) -> None:
     today, start = NOON.replace(hour=0, second=0), NOON - timedelta(days=30)
     for hour in range(24):
