@@ -72,7 +72,8 @@ def decisions_alike(access: Access, alike: Alike, state: ReviewState = ReviewSta
 
 def count_alike(access: Access, alike: Alike) -> int:
     """Count the open decisions that are like one another, at most MAX_ALIKE."""
-    return decisions_alike(access, alike).values("pk")[:MAX_ALIKE].count()
+    # In any order, so that the first MAX_ALIKE of them end the search.
+    return decisions_alike(access, alike).order_by().values("pk")[:MAX_ALIKE].count()
 
 
 def batch_accept(*, access: Access, alike: Alike, at: datetime) -> BatchReport:
