@@ -3,6 +3,7 @@
 from apps.events.services import JobWords
 
 JOBS: dict[str, JobWords] = {
+    "apps.audit.tasks.trim": JobWords("Trim the audit", "Deletes entries of the audit whose time is over."),
     "apps.events.tasks.drain": JobWords("Deliver events", "Passes hub events on to those who listen to them."),
     "apps.events.tasks.sweep": JobWords("Look for deliveries", "Requests the deliveries that are due again."),
     "apps.events.tasks.trim": JobWords("Trim deliveries", "Deletes old deliveries, and the records of old runs."),

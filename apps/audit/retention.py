@@ -21,6 +21,7 @@ def audit_trim(*, clock: Clock = SYSTEM_CLOCK) -> int:
                 AuditEntry.objects.filter(at__lt=before).order_by("at").values_list("pk", flat=True)[:ROWS_AT_ONCE]
             )
             part = AuditEntry.objects.filter(pk__in=keys)
-            deleted += part._raw_delete(part.db)
+            # Of no keys at all Django returns None.
+            deleted += part._raw_delete(part.db) or 0
         if len(keys) < ROWS_AT_ONCE:
             return deleted

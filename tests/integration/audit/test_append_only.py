@@ -49,6 +49,11 @@ def test_what_is_older_than_the_retention_is_deleted(settings: Any) -> None:
         kept.delete()
 
 
+def test_nothing_to_delete_is_no_error() -> None:
+    aged(1)
+    assert audit_trim() == 0
+
+
 def test_a_person_who_is_forgotten_is_in_no_entry_and_the_act_stays() -> None:
     store = AuditStore()
     whose = entry(scope=Scope("ana lima", "home"), object_id="7", address="192.0.2.7", detail={"name": "tea"})

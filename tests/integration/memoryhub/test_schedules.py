@@ -6,6 +6,7 @@ from django_q.models import Schedule
 
 from apps.events.services import ScheduleSpec, schedules_ensure
 from memoryhub.schedules import SCHEDULES
+from memoryhub.words import JOBS
 
 
 def test_each_schedule_has_a_name_of_its_own() -> None:
@@ -49,3 +50,10 @@ def test_schedule_of_a_second_keeps_it() -> None:
     schedules_ensure(specs=SCHEDULES)
     sample = Schedule.objects.get(name="monitor: sample")
     assert (sample.next_run.second, sample.calculate_next_run(sample.next_run).second) == (10, 10)
+
+
+@pytest.mark.django_db(transaction=True)
+@pytest.mark.parametrize("path", sorted({spec.task for spec in SCHEDULES}))
+def test_each_scheduled_task_succeeds_in_an_empty_hub(path: str) -> None:
+    import_string(path)()
+    assert path in JOBS, "a title of its own on the pages"
