@@ -12,7 +12,9 @@ from pytest_django import Settings
 
 from apps.accounts.models import FailedSignIns
 from apps.accounts.services import second_factor_reset
+from tests.integration.accounts.passkey import registration
 from tests.integration.accounts.signing import PASSWORD, code_of, is_signed_in, set_up_app, sign_in, signed_in
+from tests.integration.admin.pages import text_of
 
 pytestmark = pytest.mark.django_db
 
@@ -108,3 +110,16 @@ def test_pages_of_a_passkey_are_there(settings: Settings) -> None:
     assert "passkey_login" in Client().get(reverse("account_login"), headers={"Host": "localhost"}).content.decode()
     at_number = Client().get(reverse("account_login"), headers={"Host": "127.0.0.1"}).content.decode()
     assert "passkey_login" not in at_number
+
+
+def test_a_passkey_is_renamed_and_removed() -> None:
+    browser = signed_in("ana", is_superuser=True)
+    key = {"name": "phone", "credential": registration()}
+    one = Authenticator.objects.create(user=User.objects.get(), type=Authenticator.Type.WEBAUTHN, data=key)
+    rename, remove = (reverse(f"mfa_{step}_webauthn", args=[one.pk]) for step in ("edit", "remove"))
+    assert "phone" in text_of(browser, rename)
+    browser.post(rename, {"name": "old phone"})
+    assert "old phone" in text_of(browser, reverse("mfa_list_webauthn"))
+    text_of(browser, remove)
+    browser.post(remove)
+    assert not Authenticator.objects.exists()
