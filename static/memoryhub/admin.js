@@ -49,3 +49,10 @@ document.addEventListener("keydown", (event) => {
     event.target.click();
   }
 });
+
+/* Django's lists of two sides make their signs once the page has loaded. */
+window.addEventListener("load", () => {
+  setTimeout(() => {
+    for (const sign of document.querySelectorAll(".help-tooltip[aria-label]")) sign.setAttribute("role", "img");
+  });
+});

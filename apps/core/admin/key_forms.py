@@ -78,9 +78,11 @@ class OwnersInput(IdentifierInput):
         owners = [*(value or []), *[""] * self.EMPTY][:MAX_OWNERS]
         known, first = "mh-known-owners", (attrs or {}).get("id", f"id_{name}")
         given = {**(attrs or {}), "list": known, "autocomplete": "off"}
+        # The label of the form belongs to the first of them.
+        parts = [{"id": f"{first}_{n}", "aria-label": f"Another one, {n + 1}"} if n else {} for n in range(len(owners))]
         fields = (
-            (UnfoldAdminTextInputWidget.render(self, name, owner, {**given, "id": f"{first}_{n}" if n else first}),)
-            for n, owner in enumerate(owners)
+            (UnfoldAdminTextInputWidget.render(self, name, owner, {**given, "id": first, **part}),)
+            for owner, part in zip(owners, parts, strict=True)
         )
         options = format_html_join("", '<option value="{}"></option>', ((one,) for one in known_identifiers("user_id")))
         inputs = format_html_join("", '<div class="mb-2">{}</div>', fields)
