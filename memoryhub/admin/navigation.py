@@ -96,6 +96,11 @@ LISTS: tuple[tuple[str, tuple[tuple[str, str, str], ...]], ...] = (
     ),
 )
 
+# What each list is called: app.model -> title.
+LIST_NAMES = {model: title for _, lists in LISTS for title, _, model in lists} | {
+    model: title for model, (title, _) in OF_JOBS.items()
+}
+
 
 def sidebar(request: HttpRequest) -> list[dict[str, Any]]:
     """Return the navigation: what operators come for, and below it all lists, grouped by subject."""

@@ -9,8 +9,12 @@ function reachByKeyboard() {
   for (const element of document.querySelectorAll(ONLY_FOR_MICE)) {
     element.tabIndex = 0;
     element.setAttribute("role", "button");
-    if (element.textContent.trim() === "dock_to_right") element.setAttribute("aria-label", "Show or hide the navigation");
   }
+}
+
+/* The menus of widgets, whose template is the theme's. */
+function nameMenus() {
+  for (const menu of document.querySelectorAll("nav[id^=related-widget-wrapper]")) menu.setAttribute("aria-label", "Others of this kind");
 }
 
 function replaceAddress() {
@@ -34,6 +38,7 @@ async function copy(button) {
 document.addEventListener("DOMContentLoaded", () => {
   replaceAddress();
   reachByKeyboard();
+  nameMenus();
   const button = document.querySelector("[data-copy]");
   if (button) button.focus();
 });
