@@ -82,6 +82,8 @@ MIDDLEWARE = [
     "apps.audit.recording.middleware.AuditMiddleware",
 ]
 
+CSRF_FAILURE_VIEW = "apps.core.rest.errors.csrf_failure"
+
 TEMPLATES = [
     {
         "BACKEND": "django.template.backends.django.DjangoTemplates",

@@ -1,9 +1,10 @@
 """The answer to those who try too often."""
 
 from django.http import HttpRequest, HttpResponse
-from django.shortcuts import render
+from django.urls import reverse
 
 from apps.accounts.failures import account_named, record_failure
+from apps.core.error_pages import Problem, Way, problem_page
 
 RETRY_SECONDS = 300
 # Views at which an attempt that a limit refuses is a failed sign-in.
@@ -16,6 +17,18 @@ def too_many_requests(request: HttpRequest, exception: Exception | None = None) 
     if request.method == "POST" and view in {SIGN_IN, SIGN_IN_AGAIN}:
         user = request.user if request.user.is_authenticated else account_named(request.POST.get("username", ""))
         record_failure(request, user, "refused by a limit")
-    response = render(request, "429.html", {"minutes": RETRY_SECONDS // 60}, status=429)
+    response = problem_page(request, too_many_attempts())
     response["Retry-After"] = str(RETRY_SECONDS)
     return response
+
+
+def too_many_attempts() -> Problem:
+    """Return what is said to those who try too often, with the ways that are still open."""
+    return Problem(
+        429,
+        "Too many attempts",
+        "The attempts were counted, and the person of the account is shown them.",
+        f"Wait {RETRY_SECONDS // 60} minutes, then try again. A passkey that is set up works at once, and an owner of "
+        "this hub can make a link to choose a new password.",
+        (Way("To sign in", reverse("account_login")), Way("How to get back in", reverse("account_reset_password"))),
+    )

@@ -65,9 +65,9 @@ class ThreadedASGIHandler(ASGIHandler):
             try:
                 await super().handle(scope, body.receive, send)
             except BodyTooLargeError as error:
-                answer = too_large(error)
+                answer = too_large(error, path_of(scope))
             except OverloadedError:  # No memory for the body: it is not read to its end.
-                answer = overloaded()
+                answer = overloaded(path_of(scope))
                 answer["Connection"] = "close"
             finally:
                 self._body_bytes -= body.size
@@ -83,11 +83,11 @@ class ThreadedASGIHandler(ASGIHandler):
         if path == "/healthz" and scope["method"] in {"GET", "HEAD"}:
             return JsonResponse(ALIVE)
         if self.queue.is_full(lane_of(path)):
-            return overloaded()
+            return overloaded(path)
         lengths = (value for name, value in scope["headers"] if name.lower() == b"content-length")
         declared = max((int(value) for value in lengths if value.isdigit()), default=0)
         if declared and declared > (limit := body_limit_of(path).size):
-            return too_large(BodyTooLargeError(limit))
+            return too_large(BodyTooLargeError(limit), path)
         return None
 
     def _reserve(self, path: str, size: int, total: int) -> None:
@@ -133,7 +133,7 @@ class ThreadedASGIHandler(ASGIHandler):
         try:
             return await self.queue.run(work, lane_of(request.path_info))
         except OverloadedError:
-            answer = overloaded()
+            answer = overloaded(request.path_info)
             count_request(request.method or "", "unknown", answer.status_code)
             return answer
 

@@ -59,11 +59,6 @@ def test_pages_for_those_who_are_signed_out_have_nothing_inline(client: Client, 
     text_of(client, path)
 
 
-@pytest.mark.parametrize("name", ["400.html", "403.html", "404.html", "500.html"])
-def test_pages_of_errors_have_nothing_inline(name: str) -> None:
-    assert refused_parts(get_template(name).render()) == []
-
-
 @pytest.mark.parametrize("text", HOSTILE)
 def test_what_is_inline_is_found(text: str) -> None:
     assert refused_parts(f"<main>{text}</main>") != []

@@ -1,0 +1,135 @@
+"""Pages of errors: what happened, what to do, and the id by which an operator finds the request in the log.
+
+Within the admin they have its navigation around them, for who may use it. Everybody else, and whatever asks while
+something is broken, gets a plain page that needs neither the database nor a session.
+"""
+
+import logging
+from collections.abc import Sequence
+from dataclasses import dataclass
+from html import escape
+from typing import Any
+
+from django.contrib import admin
+from django.http import HttpRequest, HttpResponse
+from django.template.loader import render_to_string
+
+from apps.core.request_id import NO_REQUEST, current_request_id
+
+logger = logging.getLogger(__name__)
+
+OF_ADMIN = ("/admin/", "/accounts/")
+# When not even a template can be rendered.
+LAST = (
+    '<!DOCTYPE html><html lang="en"><head><meta charset="utf-8"><title>{0} | MemoryHub</title></head>'
+    '<body><main id="mh-main"><h1>{0}</h1><p>{1} {2}</p><p>Request {3}</p></main></body></html>'
+)
+
+
+@dataclass(frozen=True)
+class Way:
+    """A link out of an error."""
+
+    title: str
+    link: str
+
+
+@dataclass(frozen=True)
+class Problem:
+    """An error in words. words: what happened. advice: what to do. ways: links besides the usual one."""
+
+    status: int
+    title: str
+    words: str
+    advice: str
+    ways: Sequence[Way] = ()
+
+
+HOME = Way("To the first page", "/")
+NOT_FOUND = Problem(
+    404,
+    "There is nothing here",
+    "The address is wrong, or what was here is gone.",
+    "Look for it by its name, or go back to the page that you came from.",
+)
+FORBIDDEN = Problem(
+    403,
+    "You may not see this",
+    "Your account lacks the permission.",
+    "Ask an owner of this hub for a role that allows it, or sign in with another account.",
+)
+UNREADABLE = Problem(
+    400,
+    "This request cannot be read",
+    "The address or the form is not one that this hub knows. Nothing was changed.",
+    "Open the page again and repeat what you did.",
+)
+OUT_OF_DATE = Problem(
+    403,
+    "This form is out of date",
+    "It was opened before you signed in or out, or your browser sends no cookie of the hub. Nothing was changed.",
+    "Go back, load the page again, and send the form once more.",
+)
+TOO_LARGE = Problem(
+    413,
+    "That is too large",
+    "The form or the file is larger than this page takes. Nothing was changed.",
+    "Send less at once; large texts and imports have their own addresses in the API.",
+)
+BUSY = Problem(
+    503,
+    "The hub is busy",
+    "Too many requests are waiting. Nothing was changed.",
+    "Wait a few seconds, then load the page again.",
+)
+FAULT = Problem(
+    500,
+    "Something went wrong here",
+    "The log of the hub says what, at the request below.",
+    "Try again. If it happens again, look into the log, or give the id of the request to who runs this hub.",
+)
+NO_DATABASE = Problem(
+    500,
+    "The database cannot be reached",
+    "Nothing was changed. The hub goes on as soon as its database is back.",
+    "Wait a few seconds, then load the page again. /readyz says what the hub waits for.",
+)
+
+
+def problem_page(request: HttpRequest, problem: Problem, *, is_plain: bool = False) -> HttpResponse:
+    """Return the page of an error, in the frame of the admin where that is its viewer's. Never raises.
+
+    is_plain: without the frame, which asks the database.
+    """
+    html = None if is_plain else within_admin(request, problem)
+    return HttpResponse(html or plain_page(problem), status=problem.status)
+
+
+def shown(problem: Problem) -> dict[str, Any]:
+    """Return what a page says of an error. request_id: none where no log names it."""
+    request_id = current_request_id()
+    return {"problem": problem, "title": problem.title, "request_id": "" if request_id == NO_REQUEST else request_id}
+
+
+def within_admin(request: HttpRequest, problem: Problem) -> str | None:
+    """Return the page with the navigation; None for others than staff, parts of pages, and where that fails."""
+    user = getattr(request, "user", None)
+    if not request.path.startswith(OF_ADMIN) or user is None or "HX-Request" in request.headers:
+        return None
+    try:
+        if not (user.is_authenticated and user.is_staff and user.is_active):
+            return None
+        return render_to_string("admin/problem.html", {**admin.site.each_context(request), **shown(problem)}, request)
+    except Exception:
+        logger.exception("the page of an error has no navigation")
+        return None
+
+
+def plain_page(problem: Problem) -> str:
+    """Return the page of an error with nothing around it, which needs no database. Never raises."""
+    try:
+        return render_to_string("problem.html", {**shown(problem), "ways": [*problem.ways, HOME]})
+    except Exception:
+        logger.exception("the page of an error could not be rendered")
+        words = (problem.title, problem.words, problem.advice, current_request_id())
+        return LAST.format(*map(escape, words))
