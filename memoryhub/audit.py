@@ -26,6 +26,7 @@ WRITES: frozenset[str] = frozenset({"notes-commands", "llm-tools-execute"})
 # Commands of ours, or their subcommands, that read, or that measure beside the hub; every other one is recorded.
 READING_COMMANDS: frozenset[str] = frozenset(
     {
+        "account list",
         "bench",
         "bench_exports",
         "bench_notes",
@@ -52,6 +53,9 @@ READING_COMMANDS: frozenset[str] = frozenset(
 FOREIGN_COMMANDS: frozenset[str] = frozenset(
     {"changepassword", "createsuperuser", "dbshell", "flush", "loaddata", "remove_stale_contenttypes", "shell"}
 )
+
+# Which object a command acts on: its model, the field by which it is found, and the argument that names it.
+OBJECTS_OF_COMMANDS: dict[str, tuple[str, str, str]] = {"account": ("auth.User", "username", "name")}
 
 # Commands whose entry does not say whose data it was: it would name a person who was just forgotten.
 NAMELESS_COMMANDS: frozenset[str] = frozenset({"forget", "unload_sample"})

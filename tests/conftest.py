@@ -19,6 +19,7 @@ from django.db import connection
 from django.test import TransactionTestCase
 
 from tests.effort import load_profile
+from tests.emptying import truncate
 from tests.retried import pytest_sessionfinish as pytest_sessionfinish
 from tests.retried import pytest_terminal_summary as pytest_terminal_summary
 
@@ -61,8 +62,8 @@ def _truncate_written(_: TransactionTestCase) -> None:
             "AND relname <> ALL(%s) AND pg_relation_size(oid) > 0",
             [list(KEPT_TABLES)],
         )
-        if written := [connection.ops.quote_name(name) for (name,) in cursor.fetchall()]:
-            cursor.execute(f"TRUNCATE {', '.join(written)} CASCADE")
+        if written := [name for (name,) in cursor.fetchall()]:
+            truncate(written)
 
 
 TransactionTestCase._fixture_teardown = _truncate_written  # type: ignore[attr-defined]

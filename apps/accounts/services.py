@@ -72,7 +72,7 @@ def account_set_role(*, login: User, role: str) -> None:
     names = [one.name for one in all_roles()]
     if role and role not in names:
         raise InvalidInputError(f"There is no role {role!r}; there are {', '.join(names)}.", attr="role")
-    login.groups.remove(*Group.objects.filter(name__in=names).exclude(name=role))
+    login.groups.remove(*login.groups.filter(name__in=names).exclude(name=role))
     if role:
         if not Group.objects.filter(name=role).exists():
             roles_ensure()  # Someone has deleted it.

@@ -138,10 +138,14 @@ def lock_key(uuid: UUID) -> ApiKey:
     return key
 
 
+@transaction.atomic
 def key_revoke(*, uuid: UUID, clock: Clock = SYSTEM_CLOCK) -> None:
     """Revoke a key at once. Raises NotFoundError when there is none, or it was revoked before."""
-    if not ApiKey.objects.filter(uuid=uuid, revoked_at=None).update(revoked_at=utcnow(clock)):
+    key = ApiKey.objects.select_for_update().filter(uuid=uuid, revoked_at=None).first()
+    if key is None:
         raise NotFoundError("There is no such key.")
+    key.revoked_at = utcnow(clock)
+    key.save(update_fields=["revoked_at"])
 
 
 def key_touch(*, key: ApiKey, clock: Clock = SYSTEM_CLOCK) -> None:

@@ -2,16 +2,22 @@
 
 import getpass
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from typing import Any
 
 from django.core.management import ManagementUtility, get_commands
 from django.core.management.base import BaseCommand, CommandError
+from django.db import DatabaseError
 
-from memoryhub.audit import FOREIGN_COMMANDS, NAMELESS_COMMANDS, READING_COMMANDS
+from memoryhub.audit import FOREIGN_COMMANDS, NAMELESS_COMMANDS, OBJECTS_OF_COMMANDS, READING_COMMANDS
 
 OUR_APPS = ("apps.", "memoryhub", "benchmarks")
 # Where a command takes whose data it is about.
-SCOPE_OPTIONS = {"user_id": ("user_id", "user"), "household_id": ("household_id",), "persona_id": ("persona_id",)}
+SCOPE_OPTIONS = {
+    "user_id": ("user_id", "user"),
+    "household_id": ("household_id", "household"),
+    "persona_id": ("persona_id", "persona"),
+}
 
 
 class RecordedUtility(ManagementUtility):
@@ -46,6 +52,7 @@ def run_recorded(run: Any, name: str, options: Mapping[str, Any], argv: Sequence
     outcome = "failed"
     with recording() as held:
         try:
+            note_named_object(name, options)
             answer = run()
             outcome = "done"
         except CommandError:
@@ -54,6 +61,21 @@ def run_recorded(run: Any, name: str, options: Mapping[str, Any], argv: Sequence
         finally:
             record_command(held=held, actor=operating_user(), **act_of(name, options, argv), outcome=outcome)
     return answer
+
+
+def note_named_object(name: str, options: Mapping[str, Any]) -> None:
+    """Note the object that a command names, where there is one; what was typed for one that is missing is not kept."""
+    from django.apps import apps
+
+    from apps.audit.services import note_change
+
+    if name not in OBJECTS_OF_COMMANDS:
+        return
+    label, field, option = OBJECTS_OF_COMMANDS[name]
+    with suppress(DatabaseError):
+        found = apps.get_model(label)._default_manager.filter(**{field: options.get(option)}).first()
+        if found is not None:
+            note_change({}, {}, object_type=label.lower(), object_id=found.pk, name=getattr(found, field))
 
 
 def act_of(name: str, options: Mapping[str, Any], argv: Sequence[str]) -> dict[str, Any]:

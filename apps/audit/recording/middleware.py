@@ -48,7 +48,7 @@ def entries_of(request: HttpRequest, response: HttpResponse, held: Recording) ->
     match = request.resolver_match
     if match is None or not is_recorded(request, match):
         return []
-    caller = caller_of(request, match.view_name)
+    caller = caller_of(request, match.view_name) or holder_of_link(request, held)
     if caller is None or (not held.notes and is_question(response, match)):
         return []
     common = caller | {"action": action_of(request, match), "outcome": outcome_for(response, held)}
@@ -102,6 +102,15 @@ def caller_of(request: HttpRequest, route: str) -> dict[str, Any] | None:
         return None
     name = request.user.get_username()
     return {"actor_kind": ActorKind.PERSON, "actor": name, "address": address, "detail": {}}
+
+
+def holder_of_link(request: HttpRequest, held: Recording) -> dict[str, Any] | None:
+    """Return who acts without a sign-in: the person of the one account that changed, by a link to choose a password."""
+    changed = {note.name for note in held.notes.values() if note.object_type == "auth.user" and note.changes}
+    if len(changed) != 1 or request.path.startswith("/api/"):
+        return None
+    address = request.META.get("REMOTE_ADDR")
+    return {"actor_kind": ActorKind.PERSON, "actor": changed.pop(), "address": address, "detail": {}}
 
 
 def action_of(request: HttpRequest, match: ResolverMatch) -> str:

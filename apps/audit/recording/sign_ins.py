@@ -1,7 +1,8 @@
-"""Sign-in, sign-out and failed sign-in, by the signals of Django."""
+"""Sign-in, sign-out and failed sign-in, by the signals of Django and allauth."""
 
 from typing import Any
 
+from allauth.mfa.signals import authentication_failed
 from django.contrib.auth import get_user_model
 from django.contrib.auth.signals import user_logged_in, user_logged_out, user_login_failed
 from django.db import DatabaseError, transaction
@@ -22,6 +23,7 @@ def watch_sign_ins() -> None:
     user_logged_in.connect(on_sign_in, dispatch_uid=UID)
     user_logged_out.connect(on_sign_out, dispatch_uid=UID)
     user_login_failed.connect(on_failure, dispatch_uid=UID)
+    authentication_failed.connect(on_wrong_code, dispatch_uid=UID)
 
 
 def on_sign_in(sender: Any, request: HttpRequest | None = None, user: Any = None, **_: Any) -> None:
@@ -39,11 +41,9 @@ def on_sign_out(sender: Any, request: HttpRequest | None = None, user: Any = Non
 def on_failure(sender: Any, credentials: Any = None, request: HttpRequest | None = None, **_: Any) -> None:
     """Record a failed sign-in."""
     given = credentials or {}
-    named = str(given.get("username") or given.get("login") or given.get("email") or "").replace("\0", "")[:254]
+    named = str(given.get("username") or "").strip().replace("\0", "")
     users = get_user_model()._default_manager
-    account = users.filter(username=named[:150]).first() or (
-        users.filter(email__iexact=named).first() if named else None
-    )
+    account = users.filter(username__iexact=named[:150]).first() if named else None
     keep(
         request,
         account.get_username() if account else UNKNOWN_ACCOUNT,
@@ -51,6 +51,12 @@ def on_failure(sender: Any, credentials: Any = None, request: HttpRequest | None
         "refused",
         str(account.pk) if account else "",
     )
+
+
+def on_wrong_code(sender: Any, request: HttpRequest | None = None, user: Any = None, **_: Any) -> None:
+    """Record a wrong code of a second factor, which was asked for after the right password."""
+    if user is not None:
+        keep(request, user.get_username(), "session.second_factor", "refused", str(user.pk))
 
 
 def keep(request: HttpRequest | None, actor: str, action: str, outcome: str, pk: str) -> None:

@@ -7,6 +7,7 @@ import pytest
 from django.contrib.auth.models import Group
 from django.db import IntegrityError, connection, transaction
 
+from apps.audit.append_only import allow_changes
 from apps.audit.models import AuditEntry
 from apps.audit.personal.stores import FORGOTTEN_KEY, AuditStore
 from apps.audit.services import audit_trim, note_change, record, recording
@@ -39,6 +40,37 @@ def test_the_database_refuses_changes_and_deletion(how: str, reason: str) -> Non
         with pytest.raises(IntegrityError, match=r"not (changed|deleted)"), transaction.atomic():
             cursor.execute(how)
     assert AuditEntry.objects.get().actor == "rita"
+
+
+@pytest.mark.parametrize("reason", ["", "retention", "forgetting"])
+def test_the_database_refuses_to_truncate(reason: str) -> None:
+    entry()
+    with transaction.atomic(), connection.cursor() as cursor:
+        cursor.execute("SELECT set_config('memoryhub.audit', %s, true)", [reason])
+        with pytest.raises(IntegrityError, match="not deleted"), transaction.atomic():
+            cursor.execute("TRUNCATE audit_auditentry CASCADE")
+    assert AuditEntry.objects.count() == 1
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"actor": "someone else"},
+        {"user_id": "ben"},
+        {"object_id": "9"},
+        {"detail": {"said": "other"}},
+        {"outcome": "x"},
+    ],
+)
+def test_forgetting_empties_and_writes_nothing_else(change: dict[str, Any]) -> None:
+    made = entry(scope=Scope("ana"))
+    emptied: dict[str, Any] = {"user_id": "", "household_id": "", "persona_id": "", "object_id": "", "detail": {}}
+    with allow_changes("forgetting"):
+        with pytest.raises(IntegrityError, match="not changed"), transaction.atomic():
+            AuditEntry.objects.update(**emptied | change)
+        AuditEntry.objects.update(**emptied)
+    made.refresh_from_db()
+    assert (made.actor, made.user_id) == ("rita", "")
 
 
 def test_what_is_older_than_the_retention_is_deleted(settings: Any) -> None:

@@ -10,13 +10,16 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 from django_q.models import Schedule
 
+from apps.accounts.services import password_link
 from apps.audit.models import AuditEntry
 from apps.core.domain.scope import Permission, Scope
 from apps.core.models import ApiKey
+from apps.core.services import key_create
 from tests.api import MEMORIES, api_for
+from tests.integration.accounts.signing import set_up_app, sign_in, signed_in
 
 pytestmark = pytest.mark.django_db
-PASSWORD = "correct horse battery"
+PASSWORD = "a long enough password"
 
 
 @pytest.fixture
@@ -96,6 +99,45 @@ def test_sign_in_sign_out_and_failures(client: Client) -> None:
     client.post(reverse("account_logout"))
     assert said(newest()) == ("person", "rita", "session.sign_out", "done")
     assert AuditEntry.objects.count() == 4
+
+
+def test_a_password_that_was_chosen_by_a_link_is_said(client: Client) -> None:
+    rita = User.objects.create_user("rita")
+    form = client.get(password_link(login=rita)).headers["Location"]
+    client.post(form, {"password1": PASSWORD, "password2": PASSWORD}, REMOTE_ADDR="192.0.2.7")
+    entry = newest()
+    assert said(entry) == ("person", "rita", "account_reset_password_from_key.create", "done")
+    assert (entry.object_type, entry.object_id, entry.address) == ("auth.user", str(rita.pk), "192.0.2.7")
+    assert entry.detail["changes"] == {"password": ["(hidden)", "(hidden)"]}
+    count = AuditEntry.objects.count()
+    client.post(form, {"password1": "another long one", "password2": "another long one"})
+    assert AuditEntry.objects.count() == count
+
+
+def test_a_wrong_code_of_a_second_factor_is_said(client: Client) -> None:
+    set_up_app(signed_in("rita"))
+    sign_in(client, "RITA", "wrong")
+    assert said(newest()) == ("person", "rita", "session.sign_in", "refused")
+    sign_in(client, "rita")
+    client.post(reverse("mfa_authenticate"), {"code": "000000"})
+    assert said(newest()) == ("person", "rita", "session.second_factor", "refused")
+    assert newest().object_id == str(User.objects.get().pk)
+
+
+def test_a_revoked_key_says_when_it_was_revoked(browser: Client) -> None:
+    operator = api_for(Scope(), Permission.OPERATOR)
+    for by in ("key", "person"):
+        key, _ = key_create(name=by, scope=Scope("ana"), permission=Permission.READ, actor="test")
+        if by == "key":
+            operator.delete(f"/api/keys/{key.uuid}")
+        else:
+            chosen = {"action": "revoke", "_selected_action": [key.pk], "confirmed": "yes"}
+            browser.post(reverse("admin:core_apikey_changelist"), chosen)
+        entry = newest()
+        assert (entry.actor_kind, entry.object_type, entry.object_id) == (by, "core.apikey", str(key.pk))
+        before, after = entry.detail["changes"]["revoked_at"]
+        assert before is None
+        assert after.startswith("20")
 
 
 def test_calls_by_operator_keys_are_recorded_and_others_are_not() -> None:

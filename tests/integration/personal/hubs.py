@@ -4,8 +4,6 @@ from collections.abc import Iterator
 from datetime import UTC, datetime
 from typing import Any
 
-from django.db import connection
-
 from apps.core.domain.scope import Scope, system_access
 from apps.core.personal.export import encode_line, export_lines, permitted_export
 from apps.core.personal.load import LoadReport, import_lines
@@ -13,6 +11,7 @@ from apps.core.personal.registry import personal_stores
 from apps.core.personal.store import ExportRequest
 from apps.episodic.models import Catalogue, Segment
 from tests.caches import _forget as forget_caches
+from tests.emptying import truncate
 
 ACCESS = system_access("test")
 EVERYBODY = Scope()
@@ -34,8 +33,7 @@ def empty_hub() -> None:
     """Remove everything that stores keep, files of the timeline included, as if the hub were a new one."""
     tables = {model._meta.db_table for store in personal_stores() for model in store.models}
     tables |= {model._meta.db_table for model in (Segment, Catalogue)}
-    with connection.cursor() as cursor:
-        cursor.execute(f"TRUNCATE {', '.join(sorted(tables))} RESTART IDENTITY CASCADE")
+    truncate(sorted(tables), "RESTART IDENTITY")
     forget_caches()
 
 

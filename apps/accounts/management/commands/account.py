@@ -21,7 +21,7 @@ class Command(BaseCommand):
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
-        steps = parser.add_subparsers(dest="step", required=True)
+        steps = parser.add_subparsers(dest="subcommand", required=True)
         steps.add_parser("list", help="list all accounts with role, bound, second factor and sessions")
         for step, text in (
             ("create", "create an account, and print the link to choose its password"),
@@ -44,7 +44,7 @@ class Command(BaseCommand):
                 one.add_argument("--reads", action="append", default=[], help="an owner that it may read besides")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        step = options["step"].replace("-", "_")
+        step = options["subcommand"].replace("-", "_")
         try:
             self.stdout.write(getattr(self, f"do_{step}")(options))
         except MemoryHubError as error:

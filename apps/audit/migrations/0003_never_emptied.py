@@ -1,0 +1,44 @@
+"""Entries are not truncated either, and forgetting a person empties: it writes nothing of its own."""
+
+from django.db import migrations
+
+GUARD = """
+CREATE OR REPLACE FUNCTION audit_entry_guard() RETURNS trigger LANGUAGE plpgsql AS $guard$
+DECLARE
+    reason text := coalesce(current_setting('memoryhub.audit', true), '');
+BEGIN
+    IF TG_OP = 'TRUNCATE' THEN
+        RAISE EXCEPTION 'entries of the audit are not deleted' USING ERRCODE = 'restrict_violation';
+    END IF;
+    IF TG_OP = 'DELETE' THEN
+        -- Nothing younger than a month, whatever a setting says.
+        IF reason = 'retention' AND OLD.at < now() - interval '30 days' THEN
+            RETURN OLD;
+        END IF;
+        RAISE EXCEPTION 'entries of the audit are not deleted' USING ERRCODE = 'restrict_violation';
+    END IF;
+    -- Of a person who is forgotten the act stays: what was done, when, by whom, how it ended and from where.
+    IF reason = 'forgetting'
+        AND (NEW.id, NEW.at, NEW.actor_kind, NEW.action, NEW.object_type, NEW.outcome, NEW.address, NEW.request_id)
+            IS NOT DISTINCT FROM
+            (OLD.id, OLD.at, OLD.actor_kind, OLD.action, OLD.object_type, OLD.outcome, OLD.address, OLD.request_id)
+        AND (NEW.user_id, NEW.household_id, NEW.persona_id, NEW.object_id, NEW.detail)
+            IS NOT DISTINCT FROM ('', '', '', '', '{}'::jsonb)
+        AND (NEW.actor = OLD.actor OR (OLD.actor_kind = 'key' AND NEW.actor = 'key of a forgotten user'))
+    THEN
+        RETURN NEW;
+    END IF;
+    RAISE EXCEPTION 'entries of the audit are not changed' USING ERRCODE = 'restrict_violation';
+END
+$guard$;
+CREATE TRIGGER audit_entry_whole BEFORE TRUNCATE ON audit_auditentry
+    FOR EACH STATEMENT EXECUTE FUNCTION audit_entry_guard();
+"""
+
+UNGUARD = "DROP TRIGGER audit_entry_whole ON audit_auditentry;"
+
+
+class Migration(migrations.Migration):
+    dependencies = [("audit", "0002_append_only")]
+
+    operations = [migrations.RunSQL(GUARD, UNGUARD)]
