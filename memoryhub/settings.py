@@ -8,6 +8,8 @@ from urllib.parse import urlsplit
 
 from django.urls import reverse_lazy
 
+from memoryhub.config.api import API_SECTION_OF as API_SECTION_OF
+from memoryhub.config.api import SPECTACULAR_SETTINGS as SPECTACULAR_SETTINGS
 from memoryhub.config.headers import CONTENT_SECURITY_POLICY as CONTENT_SECURITY_POLICY
 from memoryhub.config.headers import PERMISSIONS_POLICY as PERMISSIONS_POLICY
 from memoryhub.config.hub import read_config
@@ -212,60 +214,6 @@ REST_FRAMEWORK = {
     "TEST_REQUEST_DEFAULT_FORMAT": "json",
 }
 DRF_STANDARDIZED_ERRORS = {"ALLOWED_ERROR_STATUS_CODES": ["400", "401", "403", "404", "409", "415", "429", "503"]}
-SPECTACULAR_SETTINGS = {
-    "TITLE": "MemoryHub",
-    "DESCRIPTION": "Save what you learn, and ask for it back by meaning, keyword and time.",
-    "VERSION": "0.1.0",
-    "SERVE_INCLUDE_SCHEMA": False,
-    "SWAGGER_UI_DIST": "SIDECAR",
-    "SWAGGER_UI_FAVICON_HREF": "SIDECAR",
-    "REDOC_DIST": "SIDECAR",
-    "COMPONENT_SPLIT_REQUEST": True,
-    "SCHEMA_PATH_PREFIX": "/api/",
-    "ENUM_NAME_OVERRIDES": {
-        "SaveActionEnum": "apps.semantic.schemas.memories.SAVE_ACTIONS",
-        "RevisionActionEnum": "apps.semantic.models.RevisionAction",
-        "RecordActionEnum": "apps.episodic.schemas.events.RECORD_ACTIONS",
-        "SegmentStateEnum": "apps.episodic.models.segment.SEGMENT_STATE_CHOICES",
-        "SegmentRowsEnum": "apps.episodic.models.segment.ROWS_STATE_CHOICES",
-        "WarningKindEnum": "apps.episodic.models.warnings.WARNING_KIND_CHOICES",
-        "WarningSeverityEnum": "apps.episodic.models.warnings.SEVERITY_CHOICES",
-        "NoteChangeEnum": "apps.notes.models.ChangeKind",
-        "CompactionStateEnum": "apps.notes.models.CompactionState",
-        "AddedOrKnownEnum": "apps.notes.schemas.notes.ADDED_OR_KNOWN",
-        "ModelRoleEnum": "apps.llm.schemas.models.ROLES",
-        "SessionEventActionEnum": "apps.notes.schemas.conversations.EVENT_ACTIONS",
-        "MessageRoleEnum": "apps.notes.models.MessageRole",
-        "ExtractionStateEnum": "apps.notes.models.RunState",
-        "LearntFactStateEnum": "apps.notes.models.FactState",
-        "FactActionEnum": "apps.notes.schemas.compaction.FACT_ACTIONS",
-        "ConflictStateEnum": "apps.semantic.models.ReviewState",
-        "TimelineReadinessEnum": "apps.episodic.schemas.timeline.READINESS",
-        "ConflictSideEnum": "apps.rules.domain.engine.arbitration.SIDES",
-        "MemoryStatusEnum": "apps.semantic.models.MemoryStatus",
-        "NoteSearchModeEnum": "apps.notes.schemas.search.MODES",
-        "SearchModeEnum": ["hybrid", "vector", "keyword"],
-        "SourceKindEnum": "apps.sync.models.SourceKind",
-        "KnowledgeLayerEnum": "apps.sync.models.LayerChoices",
-        "KnowledgeConventionEnum": "apps.sync.models.ConventionChoices",
-        "KnowledgeTypeEnum": "apps.sync.models.ItemTypeChoices",
-        "KnowledgeStatusEnum": "apps.sync.models.ItemStatusChoices",
-        "SyncKindEnum": "apps.sync.models.SyncKind",
-        "RequestedSyncKindEnum": "apps.sync.schemas.runs.REQUESTED_KINDS",
-        "SyncRunStateEnum": "apps.sync.models.SyncRunState",
-        "PointerActionEnum": "apps.sync.models.PointerActionChoices",
-        "PointerConflictTypeEnum": "apps.sync.models.ConflictTypeChoices",
-        "PointerConflictStateEnum": "apps.sync.models.SyncConflictState",
-        "PointerResolutionEnum": "apps.sync.models.ResolutionChoices",
-        "PointerDecisionEnum": "apps.sync.schemas.conflicts.DECISIONS",
-        "ConstraintSeverityEnum": "apps.sync.schemas.items.SEVERITIES",
-        "ToolProtocolEnum": "apps.llm.schemas.tools.PROTOCOLS",
-        "ToolBlockProtocolEnum": "apps.llm.schemas.tools.BLOCK_PROTOCOLS",
-        "ToolModeEnum": "apps.llm.schemas.tools.MODES",
-        "ToolOutcomeEnum": "apps.llm.schemas.tools.TOOL_OUTCOMES",
-    },
-}
-
 # --- live push: hints for browsers that something has changed ---------------------------------------------
 # Which tables belong to which topics.
 LIVE_TABLES = "memoryhub.topics.TOPICS"

@@ -32,14 +32,14 @@ class ApiKeyAuthentication(BaseAuthentication):
     def authenticate(self, request: Request) -> tuple[Caller, Access]:
         parts = get_authorization_header(request).split()
         if not parts:
-            raise NotAuthenticated(f"This address needs a key, in the header: {KEY_HEADER}")
+            raise NotAuthenticated(f"This address needs a key. Send {KEY_HEADER}")
         if len(parts) != 2 or parts[0].lower() != b"bearer":
-            raise AuthenticationFailed(f"Send the key in the header: {KEY_HEADER}")
+            raise AuthenticationFailed(f"This header has no key. Send {KEY_HEADER}")
         secret = parts[1].decode("latin-1")
         key = key_verify(secret, utcnow(SYSTEM_CLOCK))
         if key is None:
             key_usage().note_refused_secret(secret)
-            raise AuthenticationFailed(f"This key is not valid. Send a valid one in the header: {KEY_HEADER}")
+            raise AuthenticationFailed(f"This key is not valid. Send {KEY_HEADER}")
         key_touch(key=key)
         return Caller(key.access, key.uuid), key.access
 

@@ -1,12 +1,14 @@
 """The OpenAPI document: what all operations have in common."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from copy import copy
 from importlib import import_module
 from importlib.util import find_spec
 from types import NoneType, UnionType
 from typing import Annotated, Any, Literal, NotRequired, Union, get_args, get_origin, get_type_hints, is_typeddict
 
+from django.conf import settings
+from django.utils.module_loading import import_string
 from drf_spectacular.extensions import OpenApiSerializerExtension
 from drf_spectacular.openapi import AutoSchema as SpectacularAutoSchema
 from drf_spectacular.plumbing import append_meta, build_array_type, build_object_type, get_doc, resolve_type_hint
@@ -57,8 +59,9 @@ class AutoSchema(SpectacularAutoSchema):
         return bodies
 
     def get_tags(self) -> list[str]:
-        """Return the first part of the path after /api/."""
-        return [self.path.split("/")[2]]
+        """Return the section of the documentation."""
+        section_of: Callable[[str, str], str] = import_string(settings.API_SECTION_OF)
+        return [section_of(self.method, self.path)]
 
 
 def text_pattern(field: serializers.CharField) -> str:

@@ -1,9 +1,10 @@
 """Addresses of `core`: keys, health, metrics, the index of the API and its OpenAPI document."""
 
 from django.urls import path
-from drf_spectacular.views import SpectacularAPIView, SpectacularSwaggerView
+from drf_spectacular.views import SpectacularAPIView
 
 from apps.core.rest import export, index, keys, views
+from apps.core.rest.developer import DeveloperView
 
 urlpatterns = [
     path("api/", index.api_index, name="api"),
@@ -21,7 +22,7 @@ urlpatterns = [
     ),
     path(
         "api/docs",
-        SpectacularSwaggerView.as_view(url_name="schema", authentication_classes=[], permission_classes=[]),
+        DeveloperView.as_view(url_name="schema", authentication_classes=[], permission_classes=[]),
         name="docs",
     ),
 ]

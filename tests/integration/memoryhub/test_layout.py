@@ -66,6 +66,9 @@ def project(make_place) -> Path:
     urls = re.search(r'`(path\("api/", include\("apps.bookmarks.+?\)\))`', PAGE)
     assert urls
     replace_in(place / "memoryhub" / "urls.py", "urlpatterns = [", f"urlpatterns = [\n    {urls[1]},")
+    section = re.search(r'`(Section\("Bookmarks".+?\)\))`', PAGE)
+    assert section
+    replace_in(place / "memoryhub" / "config" / "api_sections.py", "SECTIONS = (", f"SECTIONS = (\n    {section[1]},")
     replace_in(place / "memoryhub" / "settings.py", '"apps.semantic",', '"apps.semantic",\n    "apps.bookmarks",')
     return place
 
