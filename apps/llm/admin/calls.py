@@ -29,6 +29,7 @@ from apps.core.admin.lists import comparable
 from apps.core.domain.clock import SYSTEM_CLOCK, Clock, utcnow
 from apps.core.domain.latency import SampleQuality
 from apps.llm.admin.call_list import CONTENT, FILTERS, LATEST, CallList, CallPaginator, matching
+from apps.llm.domain.refusals import Advice, advice_for
 from apps.llm.guards.calls import RECENT, recent_latencies
 from apps.llm.guards.rules import guard_rules
 from apps.llm.models import CallOutcome, ModelCall
@@ -45,6 +46,7 @@ OUTCOME_COLOURS = {"Succeeded": "success", "Refused": "warning", "Failed": "dang
 NOT_KEPT = "Not kept. MEMORYHUB_CHAT_KEEP_CONTENT=true keeps what is asked and answered from then on."
 NOT_SHOWN = "Kept, but not shown while MEMORYHUB_CHAT_KEEP_CONTENT is off. It is removed with its call."
 NOT_ASKED = "no model was asked"
+NOTHING_ASKED = "Nothing was sent: a guard refused the call before a model was asked."
 
 
 @admin.register(ModelCall)
@@ -67,7 +69,7 @@ class ModelCallAdmin(ReadOnly, ModelAdmin):
     search_help_text = "A whole id, person, purpose, model, provider or reason"
     empty_text = "Calls appear as the hub asks a chat model."
     fieldsets = [
-        (None, {"fields": ["outcome_explained"]}),
+        (None, {"fields": ["outcome_explained", "what_helps"]}),
         ("What for", {"fields": [("actor", "purpose"), "uuid"]}),
         ("Model", {"fields": [("model_asked", "provider_asked"), "attempts"]}),
         ("Tokens and cost", {"fields": [("input_tokens", "output_tokens"), ("counted", "cost_exact")]}),
@@ -75,8 +77,8 @@ class ModelCallAdmin(ReadOnly, ModelAdmin):
         ("Content", {"fields": ["what_was_asked", "what_was_answered"]}),
     ]  # fmt: skip
     readonly_fields = [
-        "outcome_explained", "model_asked", "provider_asked", "counted", "cost_exact", "started", "duration_exact",
-        "what_was_asked", "what_was_answered",
+        "outcome_explained", "what_helps", "model_asked", "provider_asked", "counted", "cost_exact", "started",
+        "duration_exact", "what_was_asked", "what_was_answered",
     ]  # fmt: skip
 
     class Media:
@@ -137,6 +139,17 @@ class ModelCallAdmin(ReadOnly, ModelAdmin):
     def outcome_explained(self, call: ModelCall) -> SafeString:
         return format_html('{} <span class="mh-mono">{}</span>', outcome_badge(call), why(call))
 
+    @display(description="What helps")
+    def what_helps(self, call: ModelCall) -> SafeString | str:
+        if call.outcome != CallOutcome.REFUSED:
+            return NOTHING
+        return format_html(
+            '{} {} <a class="mh-link" href="{}#mh-refused">Refused calls</a>',
+            advice_for(call.guard, call.reason).what,
+            remedy(advice_for(call.guard, call.reason)),
+            reverse("admin:llm_budgetday_changelist"),
+        )
+
     @display(description="Model")
     def model_asked(self, call: ModelCall) -> str:
         return call.model or NOTHING
@@ -163,11 +176,11 @@ class ModelCallAdmin(ReadOnly, ModelAdmin):
 
     @display(description="Asked")
     def what_was_asked(self, call: ModelCall) -> SafeString | str:
-        return content(call.prompt)
+        return content(call, call.prompt)
 
     @display(description="Answered")
     def what_was_answered(self, call: ModelCall) -> SafeString | str:
-        return content(call.answer)
+        return content(call, call.answer)
 
 
 def outcome_badge(call: ModelCall) -> SafeString:
@@ -182,10 +195,17 @@ def why(call: ModelCall) -> str:
     return f"{guard}{call.reason.replace('_', ' ')}"
 
 
-def content(text: str | None) -> SafeString | str:
+def remedy(advice: Advice) -> SafeString:
+    """Render what helps against a refusal, with the setting that decides it."""
+    if not advice.setting:
+        return format_html("{}", advice.remedy)
+    return format_html('{} The setting is <code class="mh-mono">{}</code>.', advice.remedy, advice.setting)
+
+
+def content(call: ModelCall, text: str | None) -> SafeString | str:
     """Render what was asked or answered, if the operator keeps it."""
     if text is None:
-        return NOT_KEPT
+        return NOTHING_ASKED if call.outcome == CallOutcome.REFUSED else NOT_KEPT
     if not settings.MEMORYHUB.guards.keep_content:
         return NOT_SHOWN
     try:

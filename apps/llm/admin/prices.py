@@ -20,9 +20,9 @@ from apps.llm.guards.rules import guard_rules
 from apps.llm.models import Price
 from apps.llm.pricing.prices import (
     COMES_WITH_THE_HUB,
+    called_models,
     confirmed_on,
     find_prices,
-    is_old,
     old_prices,
     price_save,
     prices_in_force,
@@ -50,14 +50,15 @@ class PriceForm(forms.ModelForm):
 
 
 class PriceList(ChangeList):
-    """A page of prices; each knows whether it is one of those that hold."""
+    """A page of prices; each knows whether it is one of those that hold, and whether it is old."""
 
     def get_results(self, request: HttpRequest) -> None:
         super().get_results(request)
         table = prices_in_force()
         holding = {price.pk for prices in table.values() for price in prices}
+        old = {price.pk for price in old_prices(table, models_in_use(), utcnow(SYSTEM_CLOCK).date())}
         for price in self.result_list:
-            price.holds = price.pk in holding
+            price.holds, price.is_old = price.pk in holding, price.pk in old
 
 
 @admin.register(Price)
@@ -148,7 +149,7 @@ class PriceAdmin(ModelAdmin):
             return "To come"
         if not price.holds:
             return "Replaced"
-        return "Old" if is_old(price, today) else "Holds"
+        return "Old" if price.is_old else "Holds"
 
     @display(description="Found")
     def found(self, price: Price) -> SafeString:
@@ -180,11 +181,18 @@ def exact_dollars(amount: Any) -> str:
     return f"${int(whole):,}.{places.rstrip('0').ljust(2, '0')}"
 
 
+def models_in_use() -> set[tuple[str, str]]:
+    """Return the provider and the name of each model that is configured or was called lately."""
+    configured = configured_models(rules=guard_rules())
+    return {(model.provider, model.model) for model in configured} | called_models()
+
+
 def price_notes() -> dict[str, Any]:
     """Return what needs attention: models without a price, and old prices, those of configured models by name."""
     rules, table = guard_rules(), prices_in_force()
     configured = configured_models(rules=rules)
-    old = {price.pk for price in old_prices(table, utcnow(SYSTEM_CLOCK).date())}
+    today = utcnow(SYSTEM_CLOCK).date()
+    old = {price.pk for price in old_prices(table, models_in_use(), today)}
     used = [
         f"{model.provider} {model.model}"
         for model in configured

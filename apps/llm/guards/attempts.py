@@ -23,6 +23,7 @@ from apps.llm.domain.breaker import Admission, Phase, Ticket, admit
 from apps.llm.domain.budget import BudgetDecision
 from apps.llm.domain.chat import Usage
 from apps.llm.domain.pricing import Tariff
+from apps.llm.domain.refusals import PRICE_UNKNOWN
 from apps.llm.guards import breakers, budgets, calls, rates
 from apps.llm.guards.breakers import CallResult
 from apps.llm.guards.budgets import BudgetGrant
@@ -32,7 +33,6 @@ from apps.llm.guards.rules import GuardRules
 from apps.llm.models import CallGuard
 from apps.llm.pricing import prices
 
-PRICE_UNKNOWN = "price_unknown"
 # A reservation matters as long as its caller lives. If the server's machine dies in the second after it, most likely
 # the caller died as well; what was spent is waited for, in `attempt_settle`, until it is on the disk.
 COMMIT_WITHOUT_WAITING = Statement("SET LOCAL synchronous_commit = off")

@@ -6,7 +6,7 @@ could not say what it may cost, and make it without a known cost when there is n
 """
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import date, timedelta
 from itertools import groupby
 
@@ -16,11 +16,12 @@ from django.db import transaction
 from apps.core.db.statements import Result, Statement, run
 from apps.core.domain.clock import SYSTEM_CLOCK, Clock, utcnow
 from apps.llm.domain.pricing import Tariff, TokenPrice, list_price_names
-from apps.llm.models import Price
+from apps.llm.models import ModelCall, Price
 from apps.llm.pricing.defaults import KNOWN_PRICES
 
 COMES_WITH_THE_HUB = "comes with the hub"
 OLD_AFTER = timedelta(days=183)
+USED_WITHIN = timedelta(days=30)
 PriceTable = Mapping[tuple[str, str], tuple[Price, ...]]
 """By provider and model, the rows that hold: one, and others for longer prompts."""
 PRICES_SQL = """
@@ -121,6 +122,16 @@ def is_old(price: Price, today: date) -> bool:
     return today - confirmed_on(price) > OLD_AFTER
 
 
-def old_prices(table: PriceTable, today: date) -> Iterator[Price]:
-    """Return the prices that hold and were not confirmed for half a year."""
-    return (price for prices in table.values() for price in prices if is_old(price, today))
+def old_prices(table: PriceTable, models: Iterable[tuple[str, str]], today: date) -> Iterator[Price]:
+    """Return the prices by which these models are charged, as provider and name, that were not confirmed lately.
+
+    The price of a model that is not used matters to none, so it is not old, however long ago it was confirmed.
+    """
+    used = {price.pk: price for provider, name in models for price in find_prices(table, provider, name)}
+    return (price for price in used.values() if is_old(price, today))
+
+
+def called_models(*, clock: Clock = SYSTEM_CLOCK) -> set[tuple[str, str]]:
+    """Return the provider and the name of each model that was called within USED_WITHIN."""
+    calls = ModelCall.objects.filter(started_at__gte=utcnow(clock) - USED_WITHIN, attempts__gt=0)
+    return set(calls.order_by().values_list("provider", "model").distinct())

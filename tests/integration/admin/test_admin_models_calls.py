@@ -1,9 +1,11 @@
 """Calls to chat models in the admin: found without reading all of them, and shown without what was said."""
 
+import re
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import datetime, timedelta
 from decimal import Decimal
+from html import unescape
 from typing import Any
 
 import pytest
@@ -15,6 +17,7 @@ from apps.core.admin.kit import dollars, short_duration
 from apps.core.domain.clock import SYSTEM_CLOCK, utcnow
 from apps.llm.admin import call_list
 from apps.llm.admin.calls import call_summary
+from apps.llm.domain.refusals import ADVICE
 from apps.llm.models import ModelCall
 from tests.integration.admin.pages import address, text_of
 from tests.integration.llm.configuring import MODEL, NOON, call, configured, noon
@@ -69,6 +72,15 @@ def test_a_refused_call_names_its_guard(operator: Client) -> None:
     text = text_of(operator, HERE)
     assert "budget: budget exceeded" in text
     assert "no model was asked" in text
+
+
+@pytest.mark.parametrize(("guard", "reason"), ADVICE)
+def test_page_of_refused_call_names_the_right_setting(operator: Client, guard: str, reason: str) -> None:
+    text = shown(operator, call(outcome="refused", guard=guard, reason=reason, provider="", model="", attempts=0))
+    advice = ADVICE[guard, reason]
+    assert advice.remedy in unescape(text)
+    assert set(re.findall(r"MEMORYHUB_\w+", text)) == {advice.setting} - {""}
+    assert text.count("Nothing was sent: a guard refused the call") == 2
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ from apps.llm.admin.prices import source_link
 from apps.llm.models import Price
 from apps.llm.pricing.prices import COMES_WITH_THE_HUB, OLD_AFTER, prices_ensure, tariff_of
 from tests.integration.admin.pages import address, text_of
-from tests.integration.llm.configuring import FALLBACK, MODEL, configured, price
+from tests.integration.llm.configuring import FALLBACK, MODEL, call, configured, price
 
 pytestmark = pytest.mark.django_db
 
@@ -146,11 +146,14 @@ def test_each_price_says_whether_it_holds(operator: Client) -> None:
     price(model="a", valid_from=today() + timedelta(days=1))
     old = today() - OLD_AFTER - timedelta(days=1)
     price(model="b", valid_from=old, edited_by=COMES_WITH_THE_HUB)
+    price(model="unused", valid_from=old, edited_by=COMES_WITH_THE_HUB)
+    call(model="b", started_at=utcnow(SYSTEM_CLOCK))
     assert states(operator) == {
         "a 2025-01-01": "Replaced",
         f"a {today()}": "Holds",
         f"a {today() + timedelta(days=1)}": "To come",
         f"b {old}": "Old",
+        f"unused {old}": "Holds",
     }
 
 
@@ -162,12 +165,21 @@ def test_old_price_of_configured_model_is_warned_of_by_name(operator: Client, se
     with configured(settings, MODEL, FALLBACK):
         text = text_of(operator, HERE)
     assert "The price of openai gpt-5 was not confirmed for half a year." in text
-    assert "2 current prices were not confirmed for half a year" in text
+    assert "1 price of models in use was not confirmed for half a year" in text
+
+
+def test_fresh_hub_has_no_old_price(operator: Client) -> None:
+    prices_ensure()
+    found = states(operator)
+    assert len(found) > 30
+    assert "Old" not in found.values()
+    assert "not confirmed for half a year" not in text_of(operator, HERE)
 
 
 def test_saving_a_price_confirms_it(operator: Client) -> None:
     old = today() - OLD_AFTER - timedelta(days=1)
     one = price(edited_by=COMES_WITH_THE_HUB, valid_from=old)
+    call(started_at=utcnow(SYSTEM_CLOCK))
     assert list(states(operator).values()) == ["Old"]
     entered = {**ENTERED, "provider": "openai", "model": "gpt-5", "valid_from": old.isoformat()}
     operator.post(address(Price, "change", one.pk), entered)

@@ -20,6 +20,8 @@ from apps.llm.models import ModelCall
 from apps.llm.pricing.prices import (
     COMES_WITH_THE_HUB,
     OLD_AFTER,
+    USED_WITHIN,
+    called_models,
     confirmed_on,
     find_prices,
     is_old,
@@ -258,11 +260,20 @@ def test_price_is_old_when_nobody_looked_at_it_for_half_year() -> None:
     assert not is_old(ahead, today)
 
 
-def test_only_prices_that_hold_grow_old(clock: DeterministicClock) -> None:
+def test_only_prices_that_hold_and_are_used_grow_old(clock: DeterministicClock) -> None:
     price(edited_by=COMES_WITH_THE_HUB, valid_from=date(2024, 1, 1))
     price(valid_from=date(2026, 5, 1))
     old = price(model="b", edited_by=COMES_WITH_THE_HUB, valid_from=date(2024, 1, 1))
-    assert list(old_prices(prices_in_force(clock=clock), NOON.date())) == [old]
+    table, used = prices_in_force(clock=clock), [("openai", "gpt-5"), ("openai", "b"), ("openai", "no price")]
+    assert list(old_prices(table, used, NOON.date())) == [old]
+    assert list(old_prices(table, used[:1], NOON.date())) == []
+
+
+def test_model_is_in_use_for_a_month_after_its_call(clock: DeterministicClock) -> None:
+    call(model="lately", started_at=NOON - USED_WITHIN)
+    call(model="before", started_at=NOON - USED_WITHIN - timedelta(seconds=1))
+    call(model="refused", outcome="refused", guard="rate", reason="full", attempts=0)
+    assert called_models(clock=clock) == {("openai", "lately")}
 
 
 # --- all together -------------------------------------------------------------------------------------

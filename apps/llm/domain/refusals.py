@@ -1,0 +1,80 @@
+"""Why guards refuse calls, in words: what happened, which setting decides it, and what helps."""
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+from apps.llm.domain.breaker import Phase
+from apps.llm.domain.budget import BUDGET_EXCEEDED
+from apps.llm.domain.rate import THROTTLE_PERCENT, RateVerdict
+
+PRICE_UNKNOWN = "price_unknown"
+
+
+class Help(StrEnum):
+    """Where an operator can do something about a refusal."""
+
+    WAIVE = "waive"
+    PRICE = "price"
+    RESET = "reset"
+    SETTING = "setting"
+
+
+@dataclass(frozen=True)
+class Advice:
+    """what: why the call was refused. setting: the one that decides it, empty where none does. remedy: what helps."""
+
+    what: str
+    setting: str
+    remedy: str
+    help: Help = Help.SETTING
+
+
+_TOKENS = "MEMORYHUB_CHAT_TOKENS_PER_MINUTE"
+ADVICE = {
+    ("budget", BUDGET_EXCEEDED): Advice(
+        "The day's budget had no room for the most that the call could cost.",
+        "MEMORYHUB_CHAT_DAILY_BUDGET_USD",
+        "Waive what was spent today, or raise the budget; at midnight UTC a new day begins. A call that may cost more "
+        "than a whole day is refused until the budget is raised.",
+        Help.WAIVE,
+    ),
+    ("budget", PRICE_UNKNOWN): Advice(
+        "The model has no price, so the budget could not say what the call may cost.",
+        "",
+        "Add a price of the model, or one for any model (*) of its provider; 0 is a price, too.",
+        Help.PRICE,
+    ),
+    ("breaker", Phase.OPEN.value): Advice(
+        "The provider had failed too often, so no call was made to it for a while.",
+        "MEMORYHUB_CHAT_BREAKER_COOLDOWN_SECONDS",
+        "See why it failed. When it is back, reset its breaker, or wait: probes find out.",
+        Help.RESET,
+    ),
+    ("breaker", Phase.HALF_OPEN.value): Advice(
+        "Probes were finding out whether the provider is back, and only they pass.",
+        "MEMORYHUB_CHAT_BREAKER_PROBES",
+        "Nothing as a rule: it closes after its probes. If you know that the provider is back, reset its breaker.",
+        Help.RESET,
+    ),
+    ("rate", RateVerdict.THROTTLED.value): Advice(
+        f"More than {THROTTLE_PERCENT}% of the provider's tokens of the minute were used or promised.",
+        _TOKENS,
+        "Raise the limit if the plan with the provider allows more; 0 is no limit.",
+    ),
+    ("rate", RateVerdict.FULL.value): Advice(
+        "The minute had no room left for the tokens of the call.",
+        _TOKENS,
+        "Raise the limit if the plan with the provider allows more; 0 is no limit.",
+    ),
+    ("rate", RateVerdict.TOO_LARGE.value): Advice(
+        "The call alone may need more tokens than a whole minute has, so waiting is of no use.",
+        _TOKENS,
+        "Raise the limit above the tokens of such a call, or ask for less at once.",
+    ),
+}
+UNKNOWN = Advice("A guard refused the call for a reason that this hub does not know.", "", "See the log of the hub.")
+
+
+def advice_for(guard: str, reason: str) -> Advice:
+    """Return why a guard refused a call, and what helps. guard, reason: as they are recorded."""
+    return ADVICE.get((guard, reason), UNKNOWN)
