@@ -11,6 +11,7 @@ from apps.cockpit.people.pages import asked_person, may_forget, person_link
 from apps.core.admin.kit import operator_access
 from apps.core.domain.clock import SYSTEM_CLOCK, utcnow
 from apps.core.domain.errors import MemoryHubError, NotFoundError
+from apps.core.domain.unseen import is_named
 from apps.people.selectors import erasure_get, erasure_obstacles
 from apps.people.services import erasure_preview, erasure_request
 
@@ -22,7 +23,7 @@ def person_forget(request: HttpRequest) -> HttpResponse:
         raise PermissionDenied
     user_id, problem = asked_person(request, request.POST or request.GET), ""
     if request.method == "POST":
-        if request.POST.get("typed", "").strip() != user_id:
+        if not is_named(request.POST.get("typed", ""), user_id):
             problem = "This is not the id. Nothing was removed."
         else:
             try:
