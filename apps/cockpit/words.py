@@ -4,13 +4,12 @@ from datetime import datetime
 
 import regex
 from django.template.defaultfilters import truncatechars
-from django.utils.formats import date_format
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
-from django.utils.timezone import localtime
 
 from apps.core.admin.kit import NOTHING
 from apps.core.domain.scope import Scope
+from apps.core.times import exact
 from apps.retrieval.domain.text.terms import terms
 
 SHOWN_CHARS = 600
@@ -18,8 +17,8 @@ _WORD = regex.compile(r"[\p{L}\p{M}\p{N}_]+(?:['’.][\p{L}\p{M}\p{N}_]+)*")
 
 
 def zoned(value: datetime | None) -> str:
-    """Format a time to the minute with its zone; a dash for none."""
-    return date_format(localtime(value), "Y-m-d H:i T") if value else NOTHING
+    """Format a time with its zone; a dash for none."""
+    return exact(value) if value else NOTHING
 
 
 def first_words(text: str, chars: int = 90) -> str:

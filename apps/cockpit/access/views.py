@@ -8,13 +8,13 @@ from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
 from django.utils.timezone import now
 
-from apps.cockpit.durations import in_words
 from apps.cockpit.pages import render_fragment, render_page
 from apps.core.admin.key_use import key_bars, recent_days
 from apps.core.admin.kit import moment
 from apps.core.domain.scope import Permission
 from apps.core.models import ApiKey
 from apps.core.selectors import key_list
+from apps.core.times import ago, in_words
 
 # More are in the list of keys, which can be searched.
 MAX_KEYS = 200
@@ -62,7 +62,7 @@ def key_row(key: ApiKey, at: datetime) -> dict[str, Any]:
         "sees_all": sees_all,
         "bars": key_bars(key),
         "is_refused": any(day.refused for day in key.recent_days),  # type: ignore[attr-defined]
-        "used": f"used {in_words(at - key.last_used_at)} ago" if key.last_used_at else "never used",
+        "used": f"used {ago(key.last_used_at, at)}" if key.last_used_at else "never used",
         "used_at": moment(key.last_used_at),
         "expiry": expiry_of(key, at, is_over=is_over),
         "expires_at": moment(key.expires_at),
@@ -75,7 +75,7 @@ def expiry_of(key: ApiKey, at: datetime, *, is_over: bool) -> str:
     """Return when a key expires, in words."""
     if key.expires_at is None:
         return "never expires"
-    return f"expired {in_words(at - key.expires_at)} ago" if is_over else f"expires in {in_words(key.expires_at - at)}"
+    return f"expired {ago(key.expires_at, at)}" if is_over else f"expires in {in_words(key.expires_at - at)}"
 
 
 def sentence_of(rows: Sequence[dict[str, Any]]) -> str:

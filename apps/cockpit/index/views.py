@@ -10,11 +10,11 @@ from django.urls import reverse
 from django.utils.timezone import now
 from django.views.decorators.http import require_POST
 
-from apps.cockpit.durations import in_words
 from apps.cockpit.pages import render_fragment, render_page
 from apps.core.admin.bars import Bar, Bars
-from apps.core.admin.kit import filesize, moment, short_duration
+from apps.core.admin.kit import filesize, moment
 from apps.core.domain.errors import MemoryHubError
+from apps.core.times import ago, in_figures, in_words
 from apps.semantic import services
 
 CHANGE = "llm.change_embeddingspace"
@@ -134,9 +134,9 @@ def user_row(one: services.UserIndex) -> dict[str, Any]:
         "loaded": [(name, filesize(size)) for name, (_, _, size) in one.loaded.items()],
         "check": last,
         "recall": f"{100 * last.recall:.1f} %" if last is not None and last.recall is not None else "",
-        "checked_ago": in_words(now() - last.at) if last else "",
-        "exact": short_duration(last.exact_ms) if last is not None and last.exact_ms is not None else "",
-        "graph": short_duration(last.graph_ms) if last is not None and last.graph_ms is not None else "",
+        "checked_ago": ago(last.at, now()) if last else "",
+        "exact": in_figures(last.exact_ms) if last is not None and last.exact_ms is not None else "",
+        "graph": in_figures(last.graph_ms) if last is not None and last.graph_ms is not None else "",
         "bars": recall_bars(one.checks) if len(one.checks) > 1 else None,
     }
 

@@ -3,6 +3,7 @@
 import shutil
 from collections import Counter
 from dataclasses import dataclass
+from datetime import timedelta
 from typing import Any
 
 from django.conf import settings
@@ -14,6 +15,7 @@ from apps.core.bounds import is_bound
 from apps.core.health import OK, readiness
 from apps.core.models import ProcessKind
 from apps.core.processes import ProcessState, live_processes
+from apps.core.times import age
 from apps.llm.services import budget_status, guard_rules
 from apps.semantic.domain.index_health import IndexLevel
 
@@ -70,15 +72,9 @@ def process_rows(processes: list[ProcessState]) -> list[ProcessRow]:
         missing = [f"{name}: {answer}" for name, answer in one.checks.items() if answer != OK]
         where = f"process {one.pid}{f' on {one.host}' if len(hosts) > 1 else ''}"
         is_late = one.age > LATE_SECONDS[one.kind]
-        rows.append(
-            ProcessRow(f"{one.kind.label} {numbers[one.kind]}", ago(one.age), is_late, where, "; ".join(missing))
-        )
+        seen = age(timedelta(seconds=one.age))
+        rows.append(ProcessRow(f"{one.kind.label} {numbers[one.kind]}", seen, is_late, where, "; ".join(missing)))
     return rows
-
-
-def ago(seconds: float) -> str:
-    """Return how long ago something was, in words."""
-    return f"{seconds:.0f} s ago" if seconds < 120 else f"{seconds / 60:.0f} min ago"
 
 
 def disk_row() -> DiskRow | None:

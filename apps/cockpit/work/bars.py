@@ -5,9 +5,9 @@ from collections.abc import Sequence
 from datetime import timedelta
 from statistics import median
 
-from apps.cockpit.durations import in_words
 from apps.core.admin.bars import Bar, Bars
-from apps.core.admin.kit import moment, short_duration
+from apps.core.admin.kit import moment
+from apps.core.times import in_figures
 from apps.events.selectors import JobRun
 
 SHOWN, STEP, HEIGHT, LEAST = 30, 6, 28, 4
@@ -51,8 +51,7 @@ def outcome_in_words(run: JobRun) -> str:
 
 def took(run: JobRun) -> str:
     """Return how long a run took, in words."""
-    length = milliseconds(run)
-    return short_duration(length) if length < 60_000 else in_words(timedelta(milliseconds=length))
+    return in_figures(milliseconds(run))
 
 
 def summary_of(runs: Sequence[JobRun]) -> str:
@@ -61,6 +60,6 @@ def summary_of(runs: Sequence[JobRun]) -> str:
     if not ended:
         return "No runs recorded yet"
     bad = sum(TONES[JobRun.Outcome(run.outcome)] == "bad" for run in ended)
-    usual = short_duration(median(milliseconds(run) for run in ended))
+    usual = in_figures(median(milliseconds(run) for run in ended))
     good = len(ended) - bad
     return f"Last {len(ended)} runs: {good} succeeded, {bad} failed or were lost; half took at most {usual}"

@@ -6,12 +6,12 @@ from typing import Any
 from django.http import Http404, HttpRequest, HttpResponse
 from django.utils.timezone import now
 
-from apps.cockpit.durations import in_words
 from apps.cockpit.pages import render_fragment, render_page
 from apps.cockpit.work.bars import outcome_in_words, run_bars
 from apps.core.admin.kit import moment
 from apps.core.domain.clock import SYSTEM_CLOCK, utcnow
 from apps.core.processes import live_workers
+from apps.core.times import ago, in_words
 from apps.events import services
 
 MAX_REPORT_CHARS = 20_000
@@ -113,7 +113,7 @@ def shown_group(group: services.FailureGroup) -> dict[str, Any]:
         "count": group.count,
         "first": moment(group.first),
         "last": moment(group.last),
-        "ago": in_words(since - group.last),
+        "ago": ago(group.last, since),
     }
 
 
@@ -137,7 +137,7 @@ def schedule_row(state: services.ScheduleState) -> dict[str, Any]:
         "state": state,
         "bars": run_bars(state.runs),
         "last_at": moment(last.started_at) if last else "",
-        "last_ago": in_words(moment_now - last.started_at) if last else "",
+        "last_ago": ago(last.started_at, moment_now) if last else "",
         "last_outcome": outcome_in_words(last) if last else "",
         "last_is_bad": last is not None and last.outcome in ("failed", "lost"),
         "last_error": last.error if last else "",

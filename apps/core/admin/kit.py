@@ -15,15 +15,14 @@ from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.template.loader import render_to_string
 from django.template.response import TemplateResponse
 from django.urls import reverse
-from django.utils.formats import date_format
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
-from django.utils.timezone import localtime
 from unfold.decorators import display
 
 from apps.core.bounds import is_bound
 from apps.core.domain.errors import MemoryHubError
 from apps.core.domain.scope import Access, Permission, system_access
+from apps.core.times import exact, moment_tag
 
 NOTHING = "-"
 CONFIRMED = "confirmed"
@@ -70,8 +69,8 @@ def required_permission(permission: str) -> Callable[..., bool]:
 
 
 def moment(value: datetime | None) -> str:
-    """Format a time to the second, in the admin's time zone; a dash for none."""
-    return date_format(localtime(value), "Y-m-d H:i:s") if value else NOTHING
+    """Format a time to the second, with its zone; a dash for none."""
+    return exact(value) if value else NOTHING
 
 
 def column(
@@ -96,7 +95,12 @@ def column(
 
 def moment_column(name: str, description: str, *, ordering: str | None = None) -> Column:
     """Return a column that shows a time of the object."""
-    return column(description, lambda obj: moment(getattr(obj, name)), ordering=ordering)
+
+    def show(obj: Any) -> SafeString | str:
+        at = getattr(obj, name)
+        return NOTHING if at is None else moment_tag(at)
+
+    return column(description, show, ordering=ordering)
 
 
 def text_column(name: str, description: str) -> Column:
@@ -265,13 +269,6 @@ def dollars(amount: Decimal | None) -> str:
         return f"${amount.quantize(CENT, ROUND_UP):,}"
     shown = f"{amount.quantize(SMALLEST, ROUND_UP):f}".rstrip("0")
     return f"${shown}{'0' * max(0, 4 - len(shown))}"
-
-
-def short_duration(milliseconds: float) -> str:
-    """Return a duration in three digits or so."""
-    if milliseconds < 1_000:
-        return f"{milliseconds:,.0f} ms" if milliseconds >= 10 else f"{milliseconds:.1f} ms"
-    return f"{milliseconds / 1_000:,.1f} s"
 
 
 class Described(NamedTuple):

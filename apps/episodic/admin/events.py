@@ -13,7 +13,6 @@ from django.http import HttpRequest, HttpResponse
 from django.template.defaultfilters import truncatechars
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
-from django.utils.timesince import timesince
 from unfold.admin import ModelAdmin
 from unfold.contrib.filters.admin import RangeDateTimeFilter, RangeNumericFilter, TextFilter
 from unfold.decorators import action, display
@@ -40,6 +39,7 @@ from apps.core.admin.lists import (
     as_uuid,
     comparable,
 )
+from apps.core.times import roughly
 from apps.episodic.admin.columns import ROWS_WORDS, TimelinePage, mono, segment_link, whose
 from apps.episodic.admin.search import search_page
 from apps.episodic.models import TimelineEvent
@@ -181,7 +181,7 @@ class TimelineEventAdmin(TimelinePage, ReadOnly, ModelAdmin):
     def when(self, event: TimelineEvent) -> SafeString:
         late = ""
         if event.recorded_at - event.timestamp >= LATE:
-            late = f"recorded {timesince(event.timestamp, event.recorded_at, depth=1)} later"
+            late = f"recorded {roughly(event.recorded_at - event.timestamp)} later"
         return two_lines(moment(event.timestamp), late)
 
     where = column("Segment", lambda event: segment_link(event.segment))

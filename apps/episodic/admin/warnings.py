@@ -1,6 +1,5 @@
 """Active and past warnings of the timeline in the admin, with what to do about them."""
 
-from datetime import timedelta
 from typing import Any
 
 from django.contrib import admin
@@ -8,13 +7,13 @@ from django.db.models import Case, F, QuerySet, Value, When
 from django.http import HttpRequest
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
-from django.utils.timesince import timesince
 from unfold.admin import ModelAdmin
 from unfold.contrib.filters.admin import DropdownFilter, RangeDateTimeFilter
 from unfold.decorators import display
 
 from apps.core.admin.kit import ReadOnly, badge, column, excerpt, moment, moment_column, two_lines
 from apps.core.domain.clock import SYSTEM_CLOCK, utcnow
+from apps.core.times import in_words
 from apps.episodic.admin.columns import TimelinePage, segment_link
 from apps.episodic.domain.warnings import HINTS, Severity, WarningKind
 from apps.episodic.models import TimelineWarning
@@ -120,6 +119,4 @@ def state_of(warning: TimelineWarning) -> str:
 def lasted(warning: TimelineWarning) -> str:
     """Format how long a warning was active, or has been until now."""
     until = warning.ended_at or utcnow(SYSTEM_CLOCK)
-    if until - warning.began_at < timedelta(minutes=1):
-        return "less than a minute"
-    return timesince(warning.began_at, until)
+    return in_words(until - warning.began_at)

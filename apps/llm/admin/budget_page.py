@@ -7,10 +7,11 @@ from typing import Any
 
 from django.urls import reverse
 from django.utils.http import urlencode
-from django.utils.timesince import timesince, timeuntil
+from django.utils.timesince import timeuntil
 
 from apps.core.admin.kit import dollars, moment
 from apps.core.domain.clock import SYSTEM_CLOCK, Clock, utcnow
+from apps.core.times import ago
 from apps.llm.admin.charts import spending_chart
 from apps.llm.domain.breaker import Phase
 from apps.llm.domain.rate import THROTTLE_PERCENT, Projection
@@ -99,8 +100,7 @@ def describe_breaker(breaker: BreakerStatus, rules: GuardRules, now: datetime) -
         meaning = "The next call may find out whether it is back."
     since = ""
     if breaker.since:
-        ago = f"{timesince(breaker.since, now)} ago" if now - breaker.since >= MINUTE else "less than a minute ago"
-        since = f"{moment(breaker.since)}, {ago}"
+        since = f"{moment(breaker.since)}, {ago(breaker.since, now)}"
     return {
         "label": label,
         "colour": colour,

@@ -22,12 +22,12 @@ from apps.core.admin.kit import (
     moment,
     preformatted,
     pretty_json,
-    short_duration,
     two_lines,
 )
 from apps.core.admin.lists import comparable
 from apps.core.domain.clock import SYSTEM_CLOCK, Clock, utcnow
 from apps.core.domain.latency import SampleQuality
+from apps.core.times import in_figures
 from apps.llm.admin.call_list import CONTENT, FILTERS, LATEST, CallList, CallPaginator, matching
 from apps.llm.domain.refusals import Advice, advice_for
 from apps.llm.guards.calls import RECENT, recent_latencies
@@ -122,7 +122,7 @@ class ModelCallAdmin(ReadOnly, ModelAdmin):
 
     @display(description="Took")
     def duration(self, call: ModelCall) -> SafeString:
-        return two_lines(short_duration(call.latency_ms), f"{call.attempts} tries" if call.attempts > 1 else "")
+        return two_lines(in_figures(call.latency_ms), f"{call.attempts} tries" if call.attempts > 1 else "")
 
     @display(description="Outcome")
     def ended(self, call: ModelCall) -> SafeString:
@@ -256,7 +256,7 @@ def describe_latencies(clock: Clock) -> Iterator[dict[str, Any]]:
         yield {
             "provider": provider,
             "bars": [
-                {"name": name, "value": short_duration(value), "share": f"{max(1.0, 100 * value / slowest):.1f}"}
+                {"name": name, "value": in_figures(value), "share": f"{max(1.0, 100 * value / slowest):.1f}"}
                 for name, value in values
             ],
             "note": note,

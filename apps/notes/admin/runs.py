@@ -28,13 +28,13 @@ from apps.core.admin.kit import (
     plain_text,
     pretty_json,
     required_permission,
-    short_duration,
     stacked,
     two_lines,
 )
 from apps.core.admin.lists import SearchedList, UserFilter
 from apps.core.domain.errors import NotFoundError
 from apps.core.domain.scope import system_access
+from apps.core.times import in_figures
 from apps.notes.models import ExtractedFact, ExtractionRun, NoteVersion
 from apps.notes.services import fact_undo
 from apps.semantic.selectors import conflict_get, memory_get_any
@@ -120,7 +120,7 @@ class ExtractionRunAdmin(SearchedList, ReadOnly, ModelAdmin):
     requested = moment_column("requested_at", "Requested")
     started = moment_column("started_at", "Started")
     ended = moment_column("ended_at", "Ended")
-    took = column("Took", lambda run: short_duration(run.duration_ms))
+    took = column("Took", lambda run: in_figures(run.duration_ms))
     came_in = column("", lambda run: pretty_json(run.received))
 
     @display(description="Learnt")

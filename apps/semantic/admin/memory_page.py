@@ -7,12 +7,10 @@ from typing import Any
 from django.http import HttpRequest
 from django.template.defaultfilters import truncatechars
 from django.urls import reverse
-from django.utils.formats import date_format
-from django.utils.timesince import timesince
-from django.utils.timezone import localtime
 
 from apps.core.admin.kit import operator_access
 from apps.core.domain.clock import SYSTEM_CLOCK, utcnow
+from apps.core.times import ago, exact
 from apps.semantic.conflicts.review import can_revert
 from apps.semantic.models import (
     BridgeAudit,
@@ -55,8 +53,8 @@ def first_words(text: str, chars: int = TITLE_CHARS) -> str:
 
 
 def shown_time(value: datetime) -> str:
-    """Format a time to the minute with its zone."""
-    return date_format(localtime(value), "Y-m-d H:i T")
+    """Format a time with its zone."""
+    return exact(value)
 
 
 def memory_context(request: HttpRequest, memory: Memory) -> dict[str, Any]:
@@ -101,7 +99,7 @@ def say_reason(memory: Memory, removal: MemoryRevision | None, receipt: Conflict
     since = memory.status_changed_at or (removal.at if removal else None)
     parts = [VERBS[MemoryStatus(memory.status)]]
     if since is not None:
-        parts.append(say_ago(since, now))
+        parts.append(ago(since, now))
     if removal is not None:
         parts.append(f"by {removal.actor}")
     said = " ".join(parts)
@@ -109,11 +107,6 @@ def say_reason(memory: Memory, removal: MemoryRevision | None, receipt: Conflict
         rule = f"rule {receipt.rule_name}, " if receipt.rule_name else ""
         said = f"{said}: {receipt.strategy}, {rule}confidence {receipt.confidence:.2f}"
     return f"{said}."
-
-
-def say_ago(since: datetime, now: datetime) -> str:
-    """Say how long ago something was, in one unit."""
-    return "just now" if (now - since).total_seconds() < 60 else f"{timesince(since, now, depth=1)} ago"
 
 
 def may_undo(request: HttpRequest, memory: Memory, receipt: Conflict | None) -> bool:

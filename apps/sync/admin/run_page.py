@@ -7,8 +7,9 @@ from django.core.paginator import Paginator
 from django.urls import reverse
 from django.utils.safestring import SafeString
 
-from apps.core.admin.kit import NOTHING, choice_badge, moment, short_duration
+from apps.core.admin.kit import NOTHING, choice_badge, moment
 from apps.core.domain.clock import SYSTEM_CLOCK, utcnow
+from apps.core.times import in_figures
 from apps.sync.admin.changes import change_rows
 from apps.sync.admin.words import RUN_COLOURS, STEP_WORDS, WORKING, count_of, run_link, short_commit
 from apps.sync.domain.errors import KNOWLEDGE_UNAVAILABLE, PARTIAL_FAILURE
@@ -103,4 +104,4 @@ def took(run: SyncRun) -> str:
     if run.started_at is None:
         return ""
     ended = run.ended_at or (utcnow(SYSTEM_CLOCK) if run.state in WORKING else None)
-    return short_duration((ended - run.started_at).total_seconds() * 1_000) if ended else ""
+    return in_figures((ended - run.started_at).total_seconds() * 1_000) if ended else ""

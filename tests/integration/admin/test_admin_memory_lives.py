@@ -61,7 +61,8 @@ def test_page_says_why_and_what_holds_now(operator: Client, loser: Memory) -> No
     receipt = Conflict.objects.get()
     why = re.search(r'class="mh-why">(.*?)</p>', text, re.DOTALL)
     assert why is not None
-    for words in ("Superseded just now by test", "rule default", "confidence ", loser.superseded_by.content):
+    assert re.search(r"Superseded (just now|\d+ \w+ ago) by test", why[1])
+    for words in ("rule default", "confidence ", loser.superseded_by.content):
         assert words in why[1]
     assert address(Conflict, "change", receipt.pk) in text
     assert text.index("Saved by test") < text.index("Superseded by test")

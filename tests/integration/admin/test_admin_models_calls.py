@@ -13,7 +13,7 @@ from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
-from apps.core.admin.kit import dollars, short_duration
+from apps.core.admin.kit import dollars
 from apps.core.domain.clock import SYSTEM_CLOCK, utcnow
 from apps.llm.admin import call_list
 from apps.llm.admin.calls import call_summary
@@ -278,14 +278,6 @@ def test_models_reasons_and_whatever_else_comes_from_outside_is_escaped(
 )
 def test_money_is_shown_to_cent_and_rounded_up(amount: str | None, expected: str) -> None:
     assert dollars(None if amount is None else Decimal(amount)) == expected
-
-
-@pytest.mark.parametrize(
-    ("milliseconds", "expected"),
-    [(0.04, "0.0 ms"), (9.96, "10.0 ms"), (850.4, "850 ms"), (1_000, "1.0 s"), (61_250, "61.2 s")],
-)
-def test_durations_are_shown_in_a_few_digits(milliseconds: float, expected: str) -> None:
-    assert short_duration(milliseconds) == expected
 
 
 def test_the_page_of_a_call_tells_exact_amounts(operator: Client) -> None:

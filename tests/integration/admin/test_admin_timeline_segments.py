@@ -94,7 +94,7 @@ def test_the_page_of_a_segment_shows_all_of_it(operator: Client) -> None:
     text = page_of(operator, segment)
     for expected in (
         str(segment.uuid), segment.file_name, segment.sha256, "truncated", "1,200", "50 bytes an event",
-        "2026-05-09 12:00:00 to 2026-05-10 12:00:00", "its file cannot be read",
+        "2026-05-09 12:00:00 UTC to 2026-05-10 12:00:00 UTC", "its file cannot be read",
     ):  # fmt: skip
         assert expected in text
 

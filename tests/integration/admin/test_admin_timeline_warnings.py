@@ -56,7 +56,7 @@ def test_an_active_warning_says_what_to_do(operator: Client, kind: WarningKind) 
 def test_warning_that_is_over_says_how_long_it_lasted(operator: Client) -> None:
     warning = timeline.warning(ended_at=LATER)
     for text in (text_of(operator, LIST), page_of(operator, warning)):
-        assert "after 3\xa0hours" in text
+        assert "after 3 h" in text
         assert "Nothing: it has ended." in text
 
 
