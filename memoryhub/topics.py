@@ -13,6 +13,7 @@ TOPICS: dict[str, tuple[str, ...]] = {
     "core_apikey": ("keys",),
     "core_keyday": ("keys",),
     "core_lockeduser": ("people",),
+    "core_pause": ("people",),
     "django_admin_log": ("audit",),
     "mfa_authenticator": ("accounts",),
     "monitor_sample": ("samples", "health"),

@@ -133,6 +133,22 @@ class LockedUser(models.Model):
         return f"locked since {self.since:%Y-%m-%d %H:%M}"
 
 
+class Pause(models.Model):
+    """A person for whom applications save nothing (`core.pauses`). Without `until` it lasts until it is ended."""
+
+    user_id = models.CharField(max_length=MAX_IDENTIFIER_CHARS, unique=True)
+    since = models.DateTimeField()
+    until = models.DateTimeField(null=True, blank=True)
+    by = models.CharField(max_length=MAX_IDENTIFIER_CHARS + len("person:"))
+
+    class Meta:
+        verbose_name = "pause of saving"
+        verbose_name_plural = "pauses of saving"
+
+    def __str__(self) -> str:
+        return f"paused since {self.since:%Y-%m-%d %H:%M}"
+
+
 class LastUnlock(models.Model):
     """One row: when a user was unlocked the last time. What began earlier may know what was removed since."""
 

@@ -11,6 +11,7 @@ from django.conf import settings
 from apps.core.domain.clock import SYSTEM_CLOCK, Clock, utcnow
 from apps.core.domain.errors import ForbiddenError
 from apps.core.domain.scope import Access, Permission
+from apps.core.pauses import require_saving
 from apps.notes.commands.run import Command, CommandResult, Notes
 from apps.notes.compaction import decide
 from apps.notes.compaction.request import compaction_request
@@ -99,6 +100,7 @@ def main_append(
     Raises ForbiddenError, InvalidInputError, ConflictError, UnavailableError.
     """
     owner = owner_to_write(access, user_id)
+    require_saving(access, owner, clock=clock)
     appended = changes.note_append(
         owner, MAIN, entry, author=access.actor, category=category, operation=operation, clock=clock
     )
@@ -117,6 +119,7 @@ def daily_append(
 ) -> tuple[NoteVersion, bool]:
     """Add an entry with its time to the log of today in a time zone, by default UTC; as `main_append` otherwise."""
     owner = owner_to_write(access, user_id)
+    require_saving(access, owner, clock=clock)
     here = utcnow(clock).astimezone(zone or UTC)
     appended = changes.note_append(
         owner,
@@ -143,6 +146,7 @@ def note_edit(
     Raises NoteChangedError with the present text; ForbiddenError, InvalidInputError, ConflictError, UnavailableError.
     """
     owner = owner_to_write(access, user_id)
+    require_saving(access, owner, clock=clock)
     version = changes.note_edit(owner, place, text, base=base, author=access.actor, clock=clock)
     refresh_after_write(owner)
     return version
@@ -152,6 +156,7 @@ def note_restore(*, access: Access, uuid: UUID, clock: Clock = SYSTEM_CLOCK) -> 
     """Make a former version the present text of its note. Raises NotFoundError, and what `note_edit` raises."""
     version = version_get(access, uuid)
     owner = owner_to_write(access, version.user_id)
+    require_saving(access, owner, clock=clock)
     place = changes.place_of(version)
     restored = changes.note_restore(owner, place, version.number, author=access.actor, clock=clock)
     refresh_after_write(owner)
@@ -194,6 +199,8 @@ def memory_command(
     if command.is_write and not access.allows(Permission.WRITE):
         raise ForbiddenError(f"This key may only read: {command.command} needs the permission write.", attr="command")
     owner = (owner_to_write if command.is_write else owner_to_read)(access, user_id)
+    if command.is_remembering:
+        require_saving(access, owner, clock=clock)
     result = Notes(owner, access.actor, clock).run(command)
     if command.is_write:
         refresh_after_write(owner)

@@ -63,6 +63,11 @@ class Command:
         """Return whether it changes something."""
         return self.command is not CommandName.VIEW
 
+    @property
+    def is_remembering(self) -> bool:
+        """Return whether it writes words; to move and to delete does not."""
+        return self.command in {CommandName.CREATE, CommandName.STR_REPLACE, CommandName.INSERT}
+
 
 @dataclass(frozen=True)
 class CommandResult:

@@ -12,6 +12,7 @@ from apps.core.db.user_locks import hold_users
 from apps.core.domain.clock import SYSTEM_CLOCK, Clock, utcnow
 from apps.core.domain.errors import ConflictError, InvalidInputError, NotFoundError
 from apps.core.domain.scope import Access
+from apps.core.pauses import require_saving
 from apps.notes.conversations import metrics
 from apps.notes.files.config import config_of
 from apps.notes.files.owner import owner_to_write
@@ -55,9 +56,11 @@ def messages_add(
 
     recalled: texts that the assistant was given from memory; each is kept once. A message whose id came in before is
     not added again. While memory is off, nothing that was said is kept: such messages are never extracted from.
-    Raises ForbiddenError, InvalidInputError; ConflictError for a conversation that is full.
+    Raises ForbiddenError, InvalidInputError; ConflictError for a conversation that is full;
+    PausedError.
     """
     owner, now = owner_to_write(access, user_id), utcnow(clock)
+    require_saving(access, owner, clock=clock)
     check_session_id(session_id)
     is_on = config_of(owner).enabled
     texts = [MessageDraft(MessageRole.SYSTEM, text, recalled=True) for text in recalled if is_on]

@@ -13,6 +13,7 @@ from django.db import transaction
 from apps.core.domain.clock import Clock
 from apps.core.domain.errors import InvalidInputError
 from apps.core.domain.scope import Access, Permission, Scope
+from apps.core.pauses import PausedError
 from apps.core.steps import Step
 from apps.notes.conversations.model_steps import ModelExtraction, extract_by_model, gate_by_model
 from apps.notes.domain.facts import Category, Fact, Turn, extract_facts
@@ -191,7 +192,7 @@ def apply_fact(run: ExtractionRun, fact: ExtractedFact, clock: Clock, step: Step
         step("remember")
         try:
             remember(run, fact, access, clock)
-        except InvalidInputError as error:
+        except (InvalidInputError, PausedError) as error:
             settle(fact, FactState.DROPPED, error.code)
             return
         step("remembered")

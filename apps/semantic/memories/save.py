@@ -2,7 +2,7 @@
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from uuid import uuid4
 
 from django.conf import settings
@@ -12,6 +12,7 @@ from apps.core.domain.clock import SYSTEM_CLOCK, Clock, utcnow
 from apps.core.domain.errors import MemoryHubError, UnavailableError
 from apps.core.domain.latency import monotonic_ms
 from apps.core.domain.scope import Access
+from apps.core.pauses import PausedError, paused_among
 from apps.llm.selectors import EmbeddingSpace
 from apps.retrieval.domain.content import content_hash
 from apps.rules.selectors import active_rules
@@ -63,13 +64,31 @@ def memory_save_many(
 ) -> list[SaveOutcome]:
     """Save memories in one transaction. Return one outcome per draft, in order.
 
-    A draft that cannot be saved has its error as outcome, and keeps no other from being saved. Raises UnavailableError
-    when the embedding model does not answer or the index is still being loaded, ThrottledError while the index is
-    degraded and busy; then nothing was written.
+    A draft that cannot be saved, or whose user has paused saving, has its error as outcome, and keeps no other from
+    being saved. Raises UnavailableError when the embedding model does not answer or the index is still being loaded,
+    ThrottledError while the index is degraded and busy; then nothing was written.
     """
     require_warm()
     index_guard().admit(len(drafts), clock=clock)
-    return with_current_space(lambda _: save_write(prepared=save_prepare(access=access, drafts=drafts), clock=clock))
+
+    def save() -> list[SaveOutcome]:
+        prepared = without_paused(access, save_prepare(access=access, drafts=drafts), clock)
+        return save_write(prepared=prepared, clock=clock)
+
+    return with_current_space(lambda _: save())
+
+
+def without_paused(access: Access, prepared: PreparedSaves, clock: Clock) -> PreparedSaves:
+    """Return the saves with an error in the place of each whose user has paused saving."""
+    paused = paused_among(
+        access, (item.key.user_id for item in prepared.items if isinstance(item, Candidate)), clock=clock
+    )
+    if not paused:
+        return prepared
+    items = [
+        PausedError() if isinstance(one, Candidate) and one.key.user_id in paused else one for one in prepared.items
+    ]
+    return replace(prepared, items=items)
 
 
 def save_prepare(*, access: Access, drafts: Sequence[MemoryDraft]) -> PreparedSaves:

@@ -13,6 +13,7 @@ from apps.core.domain.clock import SYSTEM_CLOCK, Clock, utcnow
 from apps.core.domain.errors import ConflictError, InvalidInputError, StaleVersionError, UnavailableError
 from apps.core.domain.json_limits import json_excess
 from apps.core.domain.scope import Access
+from apps.core.pauses import require_saving
 from apps.llm.selectors import EmbeddingSpace
 from apps.retrieval.domain.content import content_hash
 from apps.rules.domain.engine.verdict import decide
@@ -75,14 +76,17 @@ def memory_update(*, access: Access, uuid: UUID, edit: MemoryEdit, clock: Clock 
     A new content is embedded, and held against other memories as if it were saved: rules may decide that one of them
     is superseded by it, or it by one of them; then `action` says so and there is a receipt, which can be reverted.
 
-    Raises NotFoundError; InvalidInputError; ConflictError for a memory that is not active or managed, or when another
-    one has the content already; StaleVersionError when the memory has another version; UnavailableError.
+    Raises NotFoundError; InvalidInputError; ConflictError for a memory that is not active or managed, when another one
+    has the content already, or while its user has paused saving; StaleVersionError when the memory has another version;
+    UnavailableError.
     """
     require_warm()
     index_guard().admit(1, clock=clock)
     memory = memory_get_any(access, uuid)
     require_current(access, memory, edit)
     content = edit.fields.get("content", memory.content)
+    if content != memory.content:
+        require_saving(access, memory.user_id, clock=clock)
     if content == memory.content and edit.embedding is None:
         with unit_of_work(memory.user_id, actor=access.actor, clock=clock) as unit:
             memory = memory_get_any(access, uuid)
