@@ -23,4 +23,5 @@ class Place:
 PLACES: tuple[Place, ...] = (
     Place(name="home", title=_("Home"), icon="home", is_main=True),
     Place(name="ask", title=_("Ask"), icon="search", is_main=True),
+    Place(name="clear_up", title=_("To clear up"), icon="pair", is_main=True),
 )

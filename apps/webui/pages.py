@@ -12,6 +12,7 @@ from django.template.response import TemplateResponse
 from django.urls import URLPattern, path
 from django.utils.cache import add_never_cache_headers, patch_vary_headers
 
+from apps.core.pauses import pause_of
 from apps.live.selectors import live_script
 from apps.webui.person import Person, person_of
 
@@ -69,8 +70,8 @@ def no_person(request: HttpRequest) -> HttpResponseBase:
 
 def render_page(request: HttpRequest, person: Person, template: str, title: str, **context: Any) -> TemplateResponse:
     """Render a whole page. title: its heading."""
-    live = {"live_script": live_script(request)}
-    return TemplateResponse(request, template, {"person": person, "title": title, **live, **context})
+    frame = {"live_script": live_script(request), "pause": pause_of(person.user_id)}
+    return TemplateResponse(request, template, {"person": person, "title": title, **frame, **context})
 
 
 def render_fragment(request: HttpRequest, person: Person, template: str, **context: Any) -> TemplateResponse:

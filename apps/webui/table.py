@@ -1,8 +1,9 @@
 """The one table of the pages and fragments of the web UI."""
 
 from apps.webui.ask.table import PAGES as ASK
+from apps.webui.clear_up.table import PAGES as CLEAR_UP
 from apps.webui.home.table import PAGES as HOME
 from apps.webui.memory.table import PAGES as MEMORY
 from apps.webui.pages import Page
 
-PAGES: tuple[Page, ...] = (*HOME, *ASK, *MEMORY)
+PAGES: tuple[Page, ...] = (*HOME, *ASK, *MEMORY, *CLEAR_UP)

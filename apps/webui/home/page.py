@@ -8,7 +8,9 @@ from django.utils.translation import gettext as _
 
 from apps.core.domain.clock import SYSTEM_CLOCK, utcnow
 from apps.core.domain.scope import Scope
-from apps.semantic.selectors import memory_list, person_facts
+from apps.semantic.selectors import memory_list
+from apps.webui.clear_up.page import waiting
+from apps.webui.home.pause import PauseForm
 from apps.webui.pages import render_fragment, render_page
 from apps.webui.person import Person
 
@@ -18,7 +20,7 @@ SHOWN = 8
 
 def home_page(request: HttpRequest, person: Person) -> HttpResponse:
     """Show what is known of the person."""
-    return render_page(request, person, "webui/home/page.html", _("Home"), **known(person))
+    return render_page(request, person, "webui/home/page.html", _("Home"), pause_form=PauseForm(), **known(person))
 
 
 def home_latest(request: HttpRequest, person: Person) -> HttpResponse:
@@ -30,10 +32,9 @@ def known(person: Person) -> dict[str, Any]:
     """Return how much is known, what was learned within a week, and how much waits to be cleared up."""
     now = utcnow(SYSTEM_CLOCK)
     memories = memory_list(person.access, Scope(), {})
-    facts = person_facts(person.access, [person.user_id])[person.user_id]
     return {
         "total": memories.count(),
         "latest": list(memories.filter(created_at__gte=now - WEEK).defer("lexemes")[:SHOWN]),
-        "open_decisions": facts.open_decisions,
+        "to_clear_up": len(waiting(person)),
         "as_of": now,
     }

@@ -1,9 +1,12 @@
 """The page *Home*."""
 
 from apps.webui.home.page import home_latest, home_page
+from apps.webui.home.pause import go_on, pause
 from apps.webui.pages import Page
 
 PAGES: tuple[Page, ...] = (
     Page(name="home", path="", view=home_page),
     Page(name="home_latest", path="home/latest/", view=home_latest),
+    Page(name="pause", path="pause/", view=pause),
+    Page(name="go_on", path="pause/end/", view=go_on),
 )

@@ -1,0 +1,91 @@
+"""The page *To clear up*: one pair a screen."""
+
+from typing import Any
+from uuid import UUID
+
+from django.contrib import messages
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
+from django.urls import reverse
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_POST
+
+from apps.core.domain.errors import MemoryHubError, NotFoundError
+from apps.semantic.domain.review_queue import QueueFilter, QueueView
+from apps.semantic.selectors import Conflict, ReviewState, conflict_get
+from apps.semantic.services import queue_ids, receipt_at
+from apps.webui.clear_up.answers import DONE, Answer, answer_give, answer_take_back, read_token
+from apps.webui.pages import render_page
+from apps.webui.person import Person
+
+# Those that nothing was decided about come first, then those whose grounds were weak.
+VIEWS = (QueueView.NOTICED, QueueView.WEAK)
+MAX_SHOWN = 500
+ANSWERS = {one.value for one in Answer}
+
+
+def waiting(person: Person) -> list[int]:
+    """Return the keys of the decisions that a person should look at, in the order in which they are asked."""
+    found = [key for view in VIEWS for key in queue_ids(person.access, QueueFilter(view=view), limit=MAX_SHOWN)]
+    return found[:MAX_SHOWN]
+
+
+def clear_up_page(request: HttpRequest, person: Person) -> HttpResponse:
+    """Show the next pair. `after`: the key of the one to leave for later; `done`: what takes the last answer back."""
+    keys = waiting(person)
+    after = request.GET.get("after", "")
+    place = keys.index(int(after)) + 1 if after.isdecimal() and int(after) in keys else 0
+    receipt = receipt_at(person.access, keys[place]) if place < len(keys) else None
+    token = request.GET.get("done", "")
+    last = read_token(person, token) if token else None
+    context: dict[str, Any] = {
+        "receipt": receipt,
+        "sides": sides_of(receipt) if receipt is not None else [],
+        "total": len(keys),
+        "number": place + 1,
+        "is_full": len(keys) == MAX_SHOWN,
+        "left_for_later": bool(keys) and receipt is None,
+        "token": token if last is not None else "",
+        "done": DONE[Answer(last.answer)] if last is not None else "",
+    }
+    return render_page(request, person, "webui/clear_up/page.html", _("To clear up"), **context)
+
+
+def sides_of(receipt: Conflict) -> list[dict[str, Any]]:
+    """Return both memories, the newer one first, with what the answer for each is called."""
+    pairs = ((Answer.NEW, receipt.candidate, _("New")), (Answer.OLD, receipt.existing, _("Before")))
+    return [{"answer": answer.value, "memory": memory, "label": label} for answer, memory, label in pairs]
+
+
+@require_POST
+def clear_up_answer(request: HttpRequest, person: Person, uuid: UUID) -> HttpResponse:
+    """Take the answer about a pair of the person's, and show the next one."""
+    try:
+        conflict_get(person.access, uuid)
+    except NotFoundError:
+        raise Http404 from None
+    back, answer, seen = reverse("webui:clear_up"), request.POST.get("answer", ""), request.POST.get("seen", "")
+    if answer not in ANSWERS or seen not in ReviewState.values:
+        messages.warning(request, _("Choose one of the answers."))
+        return HttpResponseRedirect(back)
+    try:
+        given = answer_give(person=person, uuid=uuid, answer=Answer(answer), seen=ReviewState(seen))
+    except MemoryHubError as error:
+        messages.warning(request, error.detail)
+        return HttpResponseRedirect(back)
+    return HttpResponseRedirect(f"{back}?done={given.token(person)}")
+
+
+@require_POST
+def clear_up_undo(request: HttpRequest, person: Person) -> HttpResponse:
+    """Take an answer back, and ask again."""
+    given = read_token(person, request.POST.get("token", ""))
+    if given is None:
+        messages.warning(request, _("This cannot be taken back any more."))
+    else:
+        try:
+            answer_take_back(person=person, given=given)
+        except MemoryHubError as error:
+            messages.warning(request, error.detail)
+        else:
+            messages.success(request, _("Taken back."))
+    return HttpResponseRedirect(reverse("webui:clear_up"))
