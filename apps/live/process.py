@@ -212,9 +212,12 @@ class LiveProcess:
         self.sockets.discard(socket)
         metrics.SOCKETS.set(len(self.sockets))
 
-    async def viewer_of(self, session_key: str) -> Viewer | None:
-        """Return who is signed in with a session. Raises SessionsUnavailableError."""
-        if self._waiting >= MAX_WAITING:
+    async def viewer_of(self, session_key: str, *, is_open: bool = False) -> Viewer | None:
+        """Return who is signed in with a session. Raises SessionsUnavailableError, also where too many wait.
+
+        is_open: of a socket that is open already, which is looked at however many strangers knock.
+        """
+        if self._waiting >= MAX_WAITING and not is_open:
             raise SessionsUnavailableError
         self._waiting += 1
         try:
@@ -238,7 +241,7 @@ class LiveProcess:
         due = [socket for socket in self.sockets if are_all_due or now - socket.checked_at >= CHECK_SECONDS]
         for session_key in {socket.viewer.session_key for socket in due}:
             try:
-                viewer = await self.viewer_of(session_key)
+                viewer = await self.viewer_of(session_key, is_open=True)
             except SessionsUnavailableError:
                 continue  # A database that is gone closes all sockets anyway.
             for socket in [one for one in self.sockets if one.viewer.session_key == session_key]:

@@ -18,7 +18,7 @@ class SessionsUnavailableError(Exception):
 
 @dataclass(frozen=True)
 class Viewer:
-    """Whom a session belongs to. hears: whether topics are sent; accounts with a bound get a beat instead."""
+    """Whom a session belongs to. hears: whether topics are sent; accounts that may see none of it get beats."""
 
     session_key: str
     account: str
@@ -43,7 +43,8 @@ def find_viewer(session_key: str) -> Viewer | None:
         user: Any = get_user(request)
         if not user.is_authenticated or not user.is_active:
             return None
-        hears_all = user.is_staff and not is_bound(user)
+        # What changes says what others do: only who sees some page of it hears of it.
+        hears_all = user.is_staff and not is_bound(user) and (user.is_superuser or bool(user.get_all_permissions()))
     except DatabaseError as error:
         raise SessionsUnavailableError from error
     finally:

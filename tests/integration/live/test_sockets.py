@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from django.contrib.auth.models import Permission as AccountPermission
 from django.contrib.auth.models import User
 from django.contrib.sessions.models import Session
 from django.db import connection
@@ -42,7 +43,14 @@ def server(django_db_setup: None, django_db_blocker: Any) -> Iterator[WebServer]
 
 @pytest.fixture
 def user() -> User:
-    return User.objects.create_user("rita", is_staff=True)
+    return colleague("rita")
+
+
+def colleague(name: str) -> User:
+    """An account that sees some page of the hub."""
+    made = User.objects.create_user(name, is_staff=True)
+    made.user_permissions.add(AccountPermission.objects.get(codename="view_memory"))
+    return made
 
 
 @pytest.fixture
@@ -85,7 +93,7 @@ def test_there_is_no_socket_anywhere_else(browser: Browser, path: str) -> None:
 
 def test_an_account_has_no_more_sockets_than_allowed(browser: Browser, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(application, "MAX_OF_ACCOUNT", 2)
-    other = Browser(browser.server, sign_in(User.objects.create_user("ben", is_staff=True)))
+    other = Browser(browser.server, sign_in(colleague("ben")))
     with browser.socket(), browser.socket():
         assert browser.refusal() == "account"
         with other.socket():
@@ -136,10 +144,11 @@ def test_a_process_that_says_otherwise_is_a_change_of_health(browser: Browser) -
         wait_for_topic(socket, "health")
 
 
-@pytest.mark.parametrize("is_staff", [True, False])
-def test_a_bound_account_hears_beats_only(server: WebServer, is_staff: bool) -> None:
-    user = User.objects.create_user("ana", is_staff=is_staff)
-    if is_staff:
+@pytest.mark.parametrize("kind", ["bound", "no staff", "without a permission"])
+def test_who_sees_nothing_of_the_hub_hears_beats_only(server: WebServer, kind: str) -> None:
+    user = User.objects.create_user("ana", is_staff=True) if kind == "without a permission" else colleague("ana")
+    User.objects.filter(pk=user.pk).update(is_staff=kind != "no staff")
+    if kind == "bound":
         Account.objects.create(login=user, household_id="home")
     with Browser(server, sign_in(user)).socket("/live?since=0") as socket:
         make_key()
@@ -179,13 +188,25 @@ def test_a_disabled_account_loses_its_socket(browser: Browser, user: User) -> No
 def test_a_session_that_has_ended_loses_its_socket(
     browser: Browser, server: WebServer, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    other = Browser(server, sign_in(User.objects.create_user("ben", is_staff=True)))
+    other = Browser(server, sign_in(colleague("ben")))
     with browser.socket() as ended, other.socket() as going_on:
         Session.objects.filter(session_key=str(browser.cookie).partition("=")[2]).delete()
         monkeypatch.setattr(process, "CHECK_SECONDS", 0.0)
         assert code_of_close(ended) == 4401
         make_key()
         wait_for_topic(going_on, "keys")
+
+
+def test_a_session_is_looked_at_however_many_knock(
+    browser: Browser, user: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(process, "MAX_WAITING", 0)
+    assert browser.refusal() == "unavailable"
+    monkeypatch.undo()
+    with browser.socket() as socket:
+        monkeypatch.setattr(process, "MAX_WAITING", 0)
+        User.objects.filter(pk=user.pk).update(is_active=False)
+        assert code_of_close(socket) == 4401
 
 
 def test_a_new_password_ends_the_sockets_of_other_sessions(browser: Browser, user: User) -> None:
