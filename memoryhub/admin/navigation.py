@@ -21,8 +21,12 @@ MAX_BADGE = 999
 Badges = Callable[[str], dict[str, Any]]
 
 # What operators come for. A page of the cockpit by its name, or the list of a model; hidden from who may not see it.
-JOBS = ("now", "ask", "semantic.memory", "people", "decisions", "work", "index", "audit")
-OF_JOBS = {"semantic.memory": ("Memories", "neurology")}
+JOBS = ("now", "ask", "semantic.memory", "people", "decisions", "episodic.timelineevent", "work", "index", "audit")
+# Title, icon, and the page of the model.
+OF_JOBS = {
+    "semantic.memory": ("Memories", "neurology", "changelist"),
+    "episodic.timelineevent": ("Timeline", "timeline", "timeline"),
+}
 PAGES_BY_NAME = {page.name: page for page in PAGES}
 
 # Group -> title, icon and model of each list. A list is hidden from users who may not view its model.
@@ -49,7 +53,7 @@ LISTS: tuple[tuple[str, tuple[tuple[str, str, str], ...]], ...] = (
     (
         "Timeline",
         (
-            ("Events", "timeline", "episodic.timelineevent"),
+            ("Rows of events", "table_rows", "episodic.timelineevent"),
             ("Segments", "inventory_2", "episodic.segment"),
             ("Retention", "event_busy", "episodic.retentionpolicy"),
             ("Routing policies", "alt_route", "semantic.routingpolicy"),
@@ -98,7 +102,7 @@ LISTS: tuple[tuple[str, tuple[tuple[str, str, str], ...]], ...] = (
 
 # What each list is called: app.model -> title.
 LIST_NAMES = {model: title for _, lists in LISTS for title, _, model in lists} | {
-    model: title for model, (title, _) in OF_JOBS.items()
+    model: title for model, (title, _, page) in OF_JOBS.items() if page == "changelist"
 }
 
 
@@ -117,7 +121,9 @@ def sidebar(request: HttpRequest) -> list[dict[str, Any]]:
 def job_item(request: HttpRequest, name: str, badges: Badges) -> dict[str, Any] | None:
     """Return the entry of a page, or of a list among the jobs; None where there is no such page."""
     if name in OF_JOBS:
-        return list_item(request, *OF_JOBS[name], name, badges)
+        title, icon, of_model = OF_JOBS[name]
+        link = reverse(f"admin:{name.replace('.', '_')}_{of_model}")
+        return {**list_item(request, title, icon, name, badges), "link": link}
     page = PAGES_BY_NAME.get(name)
     if page is None:
         return None

@@ -3,6 +3,7 @@
 from datetime import datetime
 from typing import Any, ClassVar
 
+from django.http import HttpRequest, HttpResponse
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 
@@ -10,6 +11,7 @@ from apps.core.admin.kit import NOTHING, badge, link, moment, pretty_json, two_l
 from apps.episodic.domain.event import EventRecord
 from apps.episodic.domain.segment_state import SegmentState
 from apps.episodic.models import Segment
+from apps.episodic.selectors import timeline_health
 
 SHOWN_ID_CHARS = 8
 STATE_COLOURS = {
@@ -37,6 +39,22 @@ class TimelinePage:
 
     class Media:
         css: ClassVar = {"all": ["episodic/timeline.css"]}
+
+
+class TimelineTab(TimelinePage):
+    """A list that is a tab of the timeline: the tabs are above it, and how the timeline is."""
+
+    list_before_template = "episodic/tabs.html"
+
+    def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
+        """Show the list, with what is above it."""
+        context = {**health_context(request), **(extra_context or {})}
+        return super().changelist_view(request, context)  # type: ignore[misc]
+
+
+def health_context(request: HttpRequest) -> dict[str, Any]:
+    """Return how the timeline is, for who may see its segments, which hold the events of all users."""
+    return {"timeline_health": timeline_health() if request.user.has_perm("episodic.view_segment") else None}
 
 
 def whose(row: Any) -> SafeString:

@@ -8,9 +8,11 @@ from datetime import timedelta
 from typing import Any
 
 from django.contrib import admin
+from django.core.exceptions import PermissionDenied
 from django.db.models import Q, QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.template.defaultfilters import truncatechars
+from django.urls import path
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from unfold.admin import ModelAdmin
@@ -40,14 +42,16 @@ from apps.core.admin.lists import (
     comparable,
 )
 from apps.core.times import roughly
-from apps.episodic.admin.columns import ROWS_WORDS, TimelinePage, mono, segment_link, whose
+from apps.episodic.admin.columns import ROWS_WORDS, TimelineTab, mono, segment_link, whose
 from apps.episodic.admin.search import search_page
+from apps.episodic.admin.timeline_page import event_page, timeline_new, timeline_page
 from apps.episodic.models import TimelineEvent
 
 SHOWN_CONTENT_CHARS = 240
 LATE = timedelta(minutes=1)
 LATEST = 200_000
 SEGMENT = "segment"
+PAGES = "episodic_timelineevent"
 OWNERS = ("user_id", "household_id", "persona_id")
 Events = QuerySet[TimelineEvent]
 
@@ -119,7 +123,7 @@ def matching(events: Events, term: str) -> Events:
 
 
 @admin.register(TimelineEvent)
-class TimelineEventAdmin(TimelinePage, ReadOnly, ModelAdmin):
+class TimelineEventAdmin(TimelineTab, ReadOnly, ModelAdmin):
     """Events that are rows; the others are in the files of their segments."""
 
     list_display = ["event", "whose", "origin", "when", "where"]
@@ -136,6 +140,12 @@ class TimelineEventAdmin(TimelinePage, ReadOnly, ModelAdmin):
     search_fields = ["user_id"]  # shows the box; `get_search_results` decides
     search_help_text = "A whole user id or type, or an event's id"
     actions_list = ["query"]
+    # The pages of the timeline, wherever events are kept: address, name, view.
+    timeline_pages = (
+        ("timeline/", "timeline", timeline_page),
+        ("timeline/new/", "new", timeline_new),
+        ("event/<uuid:uuid>/", "event", event_page),
+    )
     empty_text = "Events appear as applications record them."
     fieldsets = [
         (None, {"fields": ["words", "kind", "metadata_json"]}),
@@ -147,6 +157,20 @@ class TimelineEventAdmin(TimelinePage, ReadOnly, ModelAdmin):
         "words", "kind", "metadata_json", "household", "persona", "happened", "recorded", "arrival", "kept_in",
         "known_by",
     ]  # fmt: skip
+
+    def get_urls(self) -> list[Any]:
+        own = [path(where, self._guarded(page), name=f"{PAGES}_{name}") for where, name, page in self.timeline_pages]
+        return [*own, *super().get_urls()]
+
+    def _guarded(self, page: Any) -> Any:
+        """Return a page for those who may view events."""
+
+        def view(request: HttpRequest, **arguments: Any) -> HttpResponse:
+            if not self.has_view_permission(request):
+                raise PermissionDenied
+            return page(self, request, **arguments)
+
+        return self.admin_site.admin_view(view)
 
     def get_changelist(self, request: HttpRequest, **kwargs: Any) -> type[EventList]:
         return EventList

@@ -1,7 +1,7 @@
 """Retention policies in the admin: how long events are kept. A change that deletes events must be confirmed."""
 
 from copy import copy
-from typing import Any
+from typing import Any, ClassVar
 
 from django import forms
 from django.contrib import admin, messages
@@ -14,7 +14,8 @@ from unfold.decorators import action, display
 
 from apps.core.admin.kit import CONFIRMED, NOTHING, column, found_or_404, moment
 from apps.core.domain.errors import NotFoundError
-from apps.episodic.admin.columns import TimelinePage, count_of
+from apps.episodic.admin.columns import TimelineTab, count_of
+from apps.episodic.admin.horizon import ASKED, horizon_context
 from apps.episodic.domain.retention import GLOBAL_HOUSEHOLD, RetentionRule
 from apps.episodic.models import RetentionPolicy
 from apps.episodic.services import (
@@ -52,12 +53,17 @@ class RetentionForm(forms.ModelForm):
 
 
 @admin.register(RetentionPolicy)
-class RetentionPolicyAdmin(TimelinePage, ModelAdmin):
+class RetentionPolicyAdmin(TimelineTab, ModelAdmin):
     """Policies. Every change goes through the services; one that deletes events has to be confirmed first."""
+
+    class Media:
+        css: ClassVar = {"all": ["episodic/timeline.css"]}
+        js: ClassVar = ["episodic/timeline.js"]
 
     form = RetentionForm
     list_display = ["whose", "state", "keeps", "last_run", "deleted"]
     list_fullwidth = True
+    list_before_template = "episodic/retention.html"
     ordering = ["household_id"]
     search_fields = ["household_id"]
     search_help_text = "A part of a household's id"
@@ -71,6 +77,16 @@ class RetentionPolicyAdmin(TimelinePage, ModelAdmin):
         household = "whose" if obj else "household_id"
         policy = (None, {"fields": [household, "days", "is_enabled"], "description": FOR_GOOD})
         return [policy, ("Last run", {"fields": [("last_run", "deleted")]})] if obj else [policy]
+
+    def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
+        """Show the policies, and above them what one of them would delete with other days."""
+        asked = request.GET.copy()
+        may_change = self.has_change_permission(request)
+        horizon = horizon_context(request, request.GET, may_change) if self.has_view_permission(request) else {}
+        for name in ASKED:
+            asked.pop(name, None)
+        request.GET = asked  # type: ignore[assignment]
+        return super().changelist_view(request, {**horizon, **(extra_context or {})})
 
     # Columns
 

@@ -2,8 +2,9 @@
 
 from typing import Any
 
+from django.conf import settings
 from django.contrib import admin
-from django.db.models import Count, F, QuerySet
+from django.db.models import F, QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.template.response import TemplateResponse
 from django.urls import reverse
@@ -29,7 +30,7 @@ from apps.episodic.admin.columns import (
     ROWS_WORDS,
     STATE_COLOURS,
     STATE_WORDS,
-    TimelinePage,
+    TimelineTab,
     event_row,
     mono,
     segment_link,
@@ -41,11 +42,12 @@ from apps.episodic.admin.events import SEGMENT
 from apps.episodic.admin.segment_jobs import SegmentActions
 from apps.episodic.domain.segment_file.format import SegmentDamagedError
 from apps.episodic.domain.segment_state import ENDED, RowsState, SegmentState
-from apps.episodic.models import Segment, TimelineEvent
+from apps.episodic.models import Segment
 from apps.episodic.models.segment import SEGMENT_STATE_CHOICES
-from apps.episodic.selectors import segment_page
+from apps.episodic.selectors import SegmentRows, segment_page, segment_rows
 from apps.episodic.services import segment_quarantine
 
+REPLACEMENTS = ("successor", "predecessors")
 IN_USE, ALL = "in_use", "all"
 # Their events are counted when they are sealed; until then the rows are.
 UNCOUNTED = frozenset({SegmentState.OPEN, SegmentState.SEALING})
@@ -85,7 +87,7 @@ class SegmentList(ChangeList):
 
 
 @admin.register(Segment)
-class SegmentAdmin(TimelinePage, ReadOnly, SegmentActions):
+class SegmentAdmin(TimelineTab, ReadOnly, SegmentActions):
     """The catalogue, to read. Actions are carried out in the background."""
 
     list_display = ["segment", "state_now", "events_held", "of_when", "file_size", "checks", "replaced"]
@@ -109,12 +111,12 @@ class SegmentAdmin(TimelinePage, ReadOnly, SegmentActions):
         (None, {"fields": ["state_explained", "rows_explained", "damage_found"]}),
         ("Events", {"fields": [("events_link", "lost"), "of_when_whole"]}),
         ("File", {"fields": [("file", "file_size_whole"), ("version", "checked"), "checksum"]}),
-        ("Life", {"fields": [("opened", "closed"), ("sealed", "archived"), ("ended", "successor"), "predecessors"]}),
+        ("Life", {"fields": [("opened", "due"), ("closed", "sealed"), ("archived", "ended"), *REPLACEMENTS]}),
         ("More", {"fields": [("uuid", "arrivals")]}),
     ]  # fmt: skip
     readonly_fields = [
         "state_explained", "rows_explained", "damage_found", "events_link", "of_when_whole", "lost", "file",
-        "file_size_whole", "version", "checked", "checksum", "opened", "closed", "sealed", "archived", "ended",
+        "file_size_whole", "version", "checked", "checksum", "opened", "due", "closed", "sealed", "archived", "ended",
         "successor", "predecessors", "arrivals",
     ]  # fmt: skip
 
@@ -167,6 +169,8 @@ class SegmentAdmin(TimelinePage, ReadOnly, SegmentActions):
 
     @display(description="File", ordering="size_bytes")
     def file_size(self, segment: Segment) -> SafeString | str:
+        if segment.state in UNCOUNTED and rows_of(segment).events:
+            return two_lines(filesize(rows_of(segment).size_bytes), "as rows")
         return two_lines(filesize(segment.size_bytes), per_event(segment)) if segment.size_bytes else NOTHING
 
     @display(description="Checked at", ordering="checked_at")
@@ -206,12 +210,24 @@ class SegmentAdmin(TimelinePage, ReadOnly, SegmentActions):
 
     @display(description="Size")
     def file_size_whole(self, segment: Segment) -> str:
+        if segment.state in UNCOUNTED and rows_of(segment).events:
+            return f"{filesize(rows_of(segment).size_bytes)} as rows"
         return f"{filesize(segment.size_bytes)}, {per_event(segment)}" if segment.size_bytes else NOTHING
 
     version = column("Version of the format", lambda segment: str(segment.format_version or NOTHING))
     checked = moment_column("checked_at", "Checked at")
     checksum = column("SHA-256", lambda segment: preformatted(segment.sha256) if segment.sha256 else NOTHING)
     opened = moment_column("opened_at", "Opened at")
+
+    @display(description="Sealed by")
+    def due(self, segment: Segment) -> str:
+        if segment.state == SegmentState.SEALING:
+            return "the next maintenance"
+        if segment.state != SegmentState.OPEN:
+            return NOTHING
+        full, latest = settings.MEMORYHUB.timeline.segment_events, rows_of(segment).sealed_by
+        return f"{moment(latest)}, or when it has {full:,} events" if latest else "not before it has an event"
+
     closed = moment_column("closed_at", "Closed at")
     sealed = moment_column("sealed_at", "Sealed at")
     archived = moment_column("archived_at", "Archived at")
@@ -229,19 +245,24 @@ class SegmentAdmin(TimelinePage, ReadOnly, SegmentActions):
 
 
 def count_rows(segments: list[Segment]) -> None:
-    """Set the number of rows of the segments that are not sealed yet, in one query."""
-    uncounted = [segment.pk for segment in segments if segment.state in UNCOUNTED]
-    if not uncounted:
-        return
-    events = TimelineEvent.objects.filter(segment__in=uncounted).order_by()
-    counts = dict(events.values_list("segment").annotate(Count("pk")))
-    for segment in segments:
-        segment.row_count = counts.get(segment.pk, 0)  # type: ignore[attr-defined]
+    """Set what the rows of the segments are that are not sealed yet, in one query: number, time, and size."""
+    uncounted = [segment for segment in segments if segment.state in UNCOUNTED]
+    found = segment_rows([segment.pk for segment in uncounted]) if uncounted else {}
+    for segment in uncounted:
+        rows = found.get(segment.pk, SegmentRows())
+        segment.held_rows = rows  # type: ignore[attr-defined]
+        segment.first_timestamp, segment.last_timestamp = rows.first_timestamp, rows.last_timestamp
 
 
 def held(segment: Segment) -> int:
     """Return how many events a segment holds, or held."""
-    return int(getattr(segment, "row_count", 0)) if segment.state in UNCOUNTED else segment.event_count
+    return rows_of(segment).events if segment.state in UNCOUNTED else segment.event_count
+
+
+def rows_of(segment: Segment) -> SegmentRows:
+    """Return what `count_rows` found of a segment."""
+    found: SegmentRows = getattr(segment, "held_rows", SegmentRows())
+    return found
 
 
 def per_event(segment: Segment) -> str:

@@ -14,7 +14,7 @@ from unfold.decorators import display
 from apps.core.admin.kit import ReadOnly, badge, column, excerpt, moment, moment_column, two_lines
 from apps.core.domain.clock import SYSTEM_CLOCK, utcnow
 from apps.core.times import in_words
-from apps.episodic.admin.columns import TimelinePage, segment_link
+from apps.episodic.admin.columns import TimelineTab, segment_link
 from apps.episodic.domain.warnings import HINTS, Severity, WarningKind
 from apps.episodic.models import TimelineWarning
 
@@ -38,7 +38,7 @@ class ActiveFilter(DropdownFilter):
 
 
 @admin.register(TimelineWarning)
-class TimelineWarningAdmin(TimelinePage, ReadOnly, ModelAdmin):
+class TimelineWarningAdmin(TimelineTab, ReadOnly, ModelAdmin):
     """Warnings, to read: the hub begins and ends them."""
 
     list_display = ["what", "severity_now", "when", "advice"]

@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 
 from apps.episodic.domain.event import EPOCH, MICROSECOND
 
-MAX_BUCKETS = 60
+MAX_BUCKETS = 62
 MINUTE, HOUR, DAY = timedelta(minutes=1), timedelta(hours=1), timedelta(days=1)
 # The narrowest of them that needs no more than MAX_BUCKETS is taken.
 WIDTHS = (
@@ -78,17 +78,13 @@ class EventHistogram:
         return {name: sum(self.counts[name][first : last + 1]) for name in self.by_type}
 
 
-def plan_buckets(start: datetime, end: datetime, offset: timedelta = timedelta(0)) -> Buckets:
-    """Return at most MAX_BUCKETS spans that cover the time from `start` up to `end`, which lies after it.
-
-    offset: of the viewer's time zone from UTC, so that days begin at midnight there.
-    """
+def plan_buckets(start: datetime, end: datetime) -> Buckets:
+    """Return at most MAX_BUCKETS spans that cover the time from `start` up to `end`, which lies after it."""
     begin, finish = ((moment - EPOCH) // MICROSECOND for moment in (start, max(end, start + MICROSECOND)))
-    shift = offset // MICROSECOND
     width = DAY
     for width in (*WIDTHS, (end - start) // (MAX_BUCKETS - 1) // DAY * DAY + DAY):
         size = width // MICROSECOND
-        first = (begin + shift) // size * size - shift
+        first = begin // size * size
         count = -(-(finish - first) // size)
         if count <= MAX_BUCKETS:
             return Buckets(first, width, count)

@@ -5,6 +5,7 @@ statement, and the files are those of that version.
 """
 
 from dataclasses import dataclass
+from datetime import datetime
 from uuid import UUID
 
 from django.db import connection
@@ -40,6 +41,14 @@ class FoundEvent:
 def event_get(access: Access, uuid: UUID) -> EventRecord:
     """Return an event, of the caller's or granted. Raises NotFoundError, UnavailableError while files are loaded."""
     return find_event(access.readable, uuid).record
+
+
+def event_find(access: Access, uuid: UUID, at: datetime | None = None) -> FoundEvent:
+    """Return an event of the caller's, and where it is kept. at: when it happened, if that is known.
+
+    Raises NotFoundError, UnavailableError while files are loaded.
+    """
+    return find_event(access.reach(Scope()), uuid, Window(at, at))
 
 
 def find_event(reach: Reach, uuid: UUID, window: Window = Window()) -> FoundEvent:  # noqa: B008  (frozen)

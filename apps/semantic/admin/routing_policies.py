@@ -1,11 +1,11 @@
 """Routing policies in the admin: which events of the timeline become memories, and as what."""
 
-from typing import Any
+from typing import Any, ClassVar
 
 from django import forms
 from django.contrib import admin, messages
 from django.db.models import QuerySet
-from django.http import HttpRequest
+from django.http import HttpRequest, HttpResponse
 from django.utils.safestring import SafeString
 from unfold.admin import ModelAdmin
 from unfold.decorators import display
@@ -14,6 +14,7 @@ from unfold.widgets import UnfoldAdminTextareaWidget
 from apps.core.admin.fields import LinesField
 from apps.core.admin.kit import NamedSettings, column, list_link, moment_column, two_lines
 from apps.core.domain.errors import NotFoundError
+from apps.episodic.selectors import timeline_health
 from apps.semantic.bridge.policies import (
     SETTINGS,
     check_event_types,
@@ -74,11 +75,20 @@ class RoutingPolicyAdmin(NamedSettings, ModelAdmin):
     list_filter = ["enabled"]
     search_fields = ["name", "household_id"]
     search_help_text = "A part of the name or of a household's id"
+    list_before_template = "episodic/tabs.html"
     warn_unsaved_form = True
     settings_fieldsets = [WHAT, WHICH, BECOMES, PRUNED]
     status_fieldset = EFFECT
     readonly_fields = ["preview", "routed", "changed"]
     empty_text = "No event becomes a memory."
+
+    class Media:
+        css: ClassVar = {"all": ["episodic/timeline.css"]}
+
+    def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
+        """Show the policies as a tab of the timeline, with how that is for who may see its segments."""
+        health = timeline_health() if request.user.has_perm("episodic.view_segment") else None
+        return super().changelist_view(request, {"timeline_health": health, **(extra_context or {})})
 
     # Columns
 

@@ -146,7 +146,7 @@ def test_page_takes_as_many_queries_for_more_rows(operator: Client, django_asser
     for number in range(20):
         timeline.event(f"{number}")
     text_of(operator, LIST)
-    with django_assert_max_num_queries(9):
+    with django_assert_max_num_queries(13):
         text_of(operator, LIST)
 
 

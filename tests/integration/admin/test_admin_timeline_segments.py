@@ -1,12 +1,18 @@
 """Segments in the admin."""
 
+import re
+from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
 
 import pytest
+from django.conf import settings
 from django.test import Client
+from django.urls import reverse
+from django.utils import timezone
 
 from apps.episodic.models import Segment, TimelineEvent
+from apps.episodic.selectors import timeline_health
 from tests.integration.admin import timeline
 from tests.integration.admin.pages import address, text_of
 
@@ -56,7 +62,7 @@ def test_the_list_says_how_many_events_each_holds(operator: Client) -> None:
     timeline.segment("archived", event_count=49_210, rows="gone")
     segments = {one.state: one for one in operator.get(LIST).context["cl"].result_list}
     text = text_of(operator, LIST)
-    assert (segments["sealing"].row_count, segments["open"].row_count) == (1, 2)
+    assert (segments["sealing"].held_rows.events, segments["open"].held_rows.events) == (1, 2)
     for expected in ("49,210", "rows gone", "rows complete"):
         assert expected in text
 
@@ -85,7 +91,7 @@ def test_page_takes_as_many_queries_for_more_rows(operator: Client, django_asser
     for _ in range(20):
         timeline.event(segment=timeline.segment("sealing"))
     text_of(operator, LIST)
-    with django_assert_max_num_queries(9):
+    with django_assert_max_num_queries(13):
         text_of(operator, LIST)
 
 
@@ -116,3 +122,60 @@ def test_merged_segment_and_what_it_replaces_lead_to_each_other(operator: Client
     assert address(Segment, "change", merged.pk) in page_of(operator, parts[0])
     for part in parts:
         assert address(Segment, "change", part.pk) in page_of(operator, merged)
+
+
+def test_the_list_shows_the_time_and_size_of_the_open_segment(operator: Client) -> None:
+    timeline.event("first", recorded_at=timeline.NOON)
+    timeline.event("last", timestamp=timeline.NOON + timedelta(hours=3), recorded_at=timeline.NOON + timedelta(hours=3))
+    text = text_of(operator, LIST)
+    for expected in ("2026-05-10 12:00:00", "to 2026-05-10 15:00:00", "as rows"):
+        assert expected in text
+    page = page_of(operator, Segment.objects.get())
+    span = "2026-05-10 12:00:00 UTC to 2026-05-10 15:00:00 UTC"
+    for expected in (span, "bytes as rows", "or when it has 50,000 events"):
+        assert expected in page
+
+
+def test_the_list_says_how_the_timeline_is(operator: Client) -> None:
+    assert "All segments are well. There is no open segment" in text_of(operator, LIST)
+    segment = timeline.segment(opened_at=timeline.NOON)
+    assert "The open segment is empty since 2026-05-10 12:00 UTC." in text_of(operator, LIST)
+    now = timezone.now()
+    for number in range(2):
+        timeline.event(f"{number}", recorded_at=now + timedelta(minutes=number), segment=segment)
+    sentence = timeline_health().sentence
+    hours = timedelta(hours=settings.MEMORYHUB.timeline.rotate_hours)
+    assert re.search(rf"has 2 events \(\d+ bytes\) since {now:%Y-%m-%d %H:%M} UTC", sentence)
+    assert f"sealed at {now + hours:%Y-%m-%d %H:%M} UTC, or when it has 50,000 events." in sentence
+    TimelineEvent.objects.update(recorded_at=timeline.NOON)
+    assert "sealed by the next maintenance, which is due since 2026-05-11" in timeline_health().sentence
+
+
+def test_what_is_damaged_is_said_first(operator: Client) -> None:
+    for _ in range(2):
+        timeline.segment("quarantined", event_count=400, rows="gone")
+    timeline.warning("segment_damaged")
+    text = text_of(operator, LIST)
+    assert "2 segments are damaged, whose 800 events cannot be read and 1 warning is active." in text
+    assert f"{LIST}?state=quarantined" in text
+    assert timeline_health().tone == "bad"
+
+
+@pytest.mark.parametrize("model", ["segment", "retentionpolicy", "timelinewarning", "timelineevent"])
+def test_lists_are_tabs_of_the_timeline(operator: Client, model: str) -> None:
+    text = text_of(operator, reverse(f"admin:episodic_{model}_changelist"))
+    assert f'href="{reverse(f"admin:episodic_{model}_changelist")}" aria-current="page"' in text
+    assert "All segments are well." in text
+
+
+def test_routing_is_a_tab_of_the_timeline(operator: Client) -> None:
+    text = text_of(operator, reverse("admin:semantic_routingpolicy_changelist"))
+    assert f'href="{reverse("admin:semantic_routingpolicy_changelist")}" aria-current="page"' in text
+    assert "All segments are well." in text
+
+
+def test_tabs_are_those_the_viewer_may_see(staff: Callable[..., Client]) -> None:
+    text = text_of(staff("view_timelinewarning"), reverse("admin:episodic_timelinewarning_changelist"))
+    nav = text.split('aria-label="Timeline">')[1].split("</nav>")[0]
+    assert nav.count("<a ") == 1
+    assert "All segments are well." not in text

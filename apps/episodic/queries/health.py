@@ -1,0 +1,118 @@
+"""How the timeline is, in one sentence for operators: what is wrong, and when the open segment is sealed."""
+
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any
+
+from django.conf import settings
+from django.db import connection
+from django.db.models import Count, Sum
+from django.utils.formats import date_format
+from django.utils.timezone import localtime
+
+from apps.core.admin.kit import filesize
+from apps.core.domain.clock import SYSTEM_CLOCK, Clock, utcnow
+from apps.episodic.domain.segment_state import SegmentState
+from apps.episodic.models import Segment
+from apps.episodic.warnings import active_warnings
+
+# The size is that of the last rows, times their number.
+SQL = """
+SELECT counted.*, (
+    SELECT round(avg(pg_column_size(last.*)) * counted.events)::bigint FROM (
+        SELECT * FROM episodic_timelineevent AS e WHERE e.segment_id = counted.segment_id ORDER BY e.id DESC LIMIT 200
+    ) AS last
+) FROM (
+    SELECT e.segment_id, count(*) AS events, min(e.recorded_at), min(e.timestamp), max(e.timestamp)
+    FROM episodic_timelineevent AS e WHERE e.segment_id = ANY (%s) GROUP BY e.segment_id
+) AS counted
+"""
+
+
+@dataclass(frozen=True)
+class SegmentRows:
+    """What the rows of a segment are. began_at: when the first was recorded. size_bytes: about, in the table."""
+
+    events: int = 0
+    began_at: datetime | None = None
+    first_timestamp: datetime | None = None
+    last_timestamp: datetime | None = None
+    size_bytes: int = 0
+
+    @property
+    def sealed_by(self) -> datetime | None:
+        """Return when an open segment is closed at the latest; the next maintenance then seals it."""
+        hours = settings.MEMORYHUB.timeline.rotate_hours
+        return None if self.began_at is None else self.began_at + timedelta(hours=hours)
+
+
+NO_ROWS = SegmentRows()
+
+
+@dataclass(frozen=True)
+class TimelineHealth:
+    """Whether all is well, in one sentence. tone: good, warn or bad. damaged, warnings: numbers of active ones."""
+
+    sentence: str
+    tone: str
+    damaged: int
+    warnings: int
+
+
+def segment_rows(ids: list[int]) -> dict[int, SegmentRows]:
+    """Return what the rows of segments are, without those that have none. Reads an index and the rows themselves."""
+    with connection.cursor() as cursor:
+        cursor.execute(SQL, [ids])
+        return {segment: SegmentRows(*rest) for segment, *rest in cursor.fetchall()}
+
+
+def timeline_health(clock: Clock = SYSTEM_CLOCK) -> TimelineHealth:
+    """Return how the timeline of all users is."""
+    states = {state: (count, events) for state, count, events in segment_states()}
+    damaged, lost = states.get(SegmentState.QUARANTINED, (0, 0))
+    warnings = active_warnings().count()
+    tone = "bad" if damaged else "warn" if warnings else "good"
+    return TimelineHealth(f"{verdict(damaged, lost, warnings)} {open_segment_words(clock)}", tone, damaged, warnings)
+
+
+def segment_states() -> Any:
+    """Return the number of segments in each state, and of the events that the catalogue knows of them."""
+    return Segment.objects.order_by().values_list("state").annotate(Count("pk"), Sum("event_count"))
+
+
+def verdict(damaged: int, lost: int, warnings: int) -> str:
+    """Return what is wrong, or that nothing is."""
+    found = []
+    if damaged:
+        which = "1 segment is damaged" if damaged == 1 else f"{damaged:,} segments are damaged"
+        found.append(f"{which}, whose {lost:,} {'event' if lost == 1 else 'events'} cannot be read")
+    if warnings:
+        found.append("1 warning is active" if warnings == 1 else f"{warnings:,} warnings are active")
+    return f"{' and '.join(found)}." if found else "All segments are well."
+
+
+def open_segment_words(clock: Clock) -> str:
+    """Return since when the open segment takes events, how many, of what size, and when it is sealed."""
+    segment = Segment.objects.filter(state=SegmentState.OPEN).first()
+    if segment is None:
+        return "There is no open segment: the first recorded event opens one."
+    rows, full = segment_rows([segment.pk]).get(segment.pk, NO_ROWS), settings.MEMORYHUB.timeline.segment_events
+    if rows.began_at is None:
+        return f"The open segment is empty since {when(segment.opened_at)}."
+    events = f"{rows.events:,} {'event' if rows.events == 1 else 'events'} ({filesize(rows.size_bytes)})"
+    return (
+        f"The open segment has {events} since {when(rows.began_at)}; it is sealed {sealing_words(rows, full, clock)}."
+    )
+
+
+def sealing_words(rows: SegmentRows, full: int, clock: Clock) -> str:
+    """Return when an open segment with rows is sealed."""
+    assert rows.sealed_by is not None
+    if rows.sealed_by <= utcnow(clock):
+        return f"by the next maintenance, which is due since {when(rows.sealed_by)}"
+    return f"at {when(rows.sealed_by)}, or when it has {full:,} events"
+
+
+def when(moment: datetime) -> str:
+    """Format a moment to the minute, with its zone."""
+    return date_format(localtime(moment), "Y-m-d H:i T")
