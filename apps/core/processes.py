@@ -48,10 +48,11 @@ SELECT kind, run, host, pid, started_at, extract(epoch FROM clock_timestamp() - 
        checks::text, facts::text
 FROM core_hubprocess ORDER BY kind, host, started_at, pid
 """
-# For connections that are not Django's: which processes live, what each is ready for, and the levels among its facts.
+# For connections that are not Django's: which processes live, what each is ready for, and of its facts the levels and
+# what is being built, so that pages follow its progress.
 LIVE_STATE_SQL = f"""
 SELECT kind, run, host, pid, checks::text,
-       (SELECT string_agg(concat(key, ' ', value ->> 'level'), ',' ORDER BY key)
+       (SELECT string_agg(concat_ws(' ', key, value ->> 'level', value ->> 'making'), ',' ORDER BY key)
         FROM jsonb_each(facts) WHERE jsonb_typeof(value) = 'object')
 FROM core_hubprocess
 WHERE seen_at >= clock_timestamp() - make_interval(secs => CASE kind

@@ -131,20 +131,30 @@ def test_worker_with_a_stopped_process_gives_no_sign() -> None:
         child.wait()
 
 
-def listened() -> list[int]:
-    """The ids of the processes that live push counts as alive."""
+def live_state() -> list[tuple[Any, ...]]:
+    """What live push sees of the processes; a change of it is announced."""
     with connection.cursor() as cursor:
         cursor.execute(LIVE_STATE_SQL)
-        return [row[3] for row in cursor.fetchall()]
+        return list(cursor.fetchall())
+
+
+def test_progress_of_a_graph_is_a_change_for_live_push_and_bytes_are_not() -> None:
+    facts = {"index": {"level": "ok", "making": {"done": 10, "of": 90}, "bytes": 5}}
+    beside("web", facts=facts)
+    before = live_state()
+    HubProcess.objects.update(facts={"index": {**facts["index"], "bytes": 6}})
+    assert live_state() == before
+    HubProcess.objects.update(facts={"index": {**facts["index"], "making": {"done": 50, "of": 90}}})
+    assert live_state() != before
 
 
 def test_sign_of_life_from_before_the_clock_was_put_back_counts_for_nothing() -> None:
     beside("worker", age=-3_600)
     assert worker_answer() != "ok"
-    assert listened() == []
+    assert live_state() == []
     pid = beside("worker", age=-4)
     assert worker_answer() == "ok"
-    assert listened() == [pid]
+    assert [row[3] for row in live_state()] == [pid]
     publish(ProcessKind.WEB, {}, {})
     assert not HubProcess.objects.filter(seen_at__gt=timezone.now() + timedelta(minutes=1)).exists()
 
