@@ -1,13 +1,15 @@
 """What live push costs: triggers in saves, and sockets in a web process."""
 
+import json
 import statistics
+import subprocess
+import sys
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from typing import Any
-from urllib.parse import urlsplit
 from uuid import uuid4
 
 import psutil
@@ -16,7 +18,6 @@ from django.contrib.auth.models import User
 from django.contrib.sessions.backends.db import SessionStore
 from django.db import connection, connections, transaction
 from django.test import RequestFactory
-from websockets.sync.client import connect
 
 from apps.core.domain.scope import Scope, system_access
 from apps.core.processes import web_processes
@@ -144,71 +145,83 @@ def _commit_for(seconds: float) -> int:
 # --- sockets ------------------------------------------------------------------------------------------
 
 
-def measure_sockets(url: str, count: int, calls: int, say: Say) -> dict[str, Any]:
-    """Return memory of the web process and latencies with and without sockets that hear a change every second."""
+def measure_sockets(url: str, count: int, calls: int, rounds: int, say: Say) -> dict[str, Any]:
+    """Return memory of the web process, and latencies with and without sockets that hear a change every second.
+
+    Both are measured in turn, so that what else the machine does meets them alike. calls: of each kind in all.
+    """
     user = f"bench-{uuid4()}"
     sessions = [_signed_in(f"{user}-{number}") for number in range(max(1, count // 20))]
+    answers: dict[str, list[dict[str, list[float]]]] = {"without": [], "with": []}
+    grown, frames = [], 0
     with bench_key() as key:
+        client = HubClient(url, key)
+        page = PageClient(url, _signed_in(f"{user}-operator", is_superuser=True))
         try:
-            memory_save_many(
-                access=system_access("bench"),
-                drafts=[MemoryDraft(text, scope=Scope(user)) for text in synthetic_texts(500, seed=5)],
-            )
-            client = HubClient(url, key)
-            answers = {"without": [_latencies(client, user, calls)]}
-            before = _web_memory()
-            with _sockets(url, sessions, count, say) as heard:
-                time.sleep(2)
-                after = _web_memory()
+            texts = [MemoryDraft(text, scope=Scope(user)) for text in synthetic_texts(500, seed=5)]
+            memory_save_many(access=system_access("bench"), drafts=texts)
+            _latencies(client, page, user, calls // rounds)  # until everything is loaded
+            for number in range(rounds):
+                say(f"Asking without and with {count} sockets, round {number + 1} of {rounds}")
                 with _changes():
-                    answers["with"] = [_latencies(client, user, calls)]
-                frames = heard()
-            answers["without"].append(_latencies(client, user, calls))
+                    answers["without"].append(_latencies(client, page, user, calls // rounds))
+                before = _web_memory()
+                with _crowd(url, sessions, count) as end:
+                    grown.append(_web_memory() - before)
+                    with _changes():
+                        answers["with"].append(_latencies(client, page, user, calls // rounds))
+                    frames += end()
         finally:
             memories_purge(access=system_access("bench"), scope=Scope(user))
             User.objects.filter(username__startswith=user).delete()
     return {
         "sockets": count,
         "frames": frames,
-        "megabytes": round((after - before) / MEGABYTE, 1),
-        "kilobytes_each": round((after - before) / count / 1024, 1),
+        "megabytes": round(max(grown) / MEGABYTE, 1),
+        "kilobytes_each": round(max(grown) / count / 1024, 1),
         **{f"{variant}_sockets": _percentiles(runs) for variant, runs in answers.items()},
+        "with_over_without": _ratios(answers["with"], answers["without"]),
     }
 
 
-def _signed_in(name: str) -> str:
+class PageClient(HubClient):
+    """A connection of a person who is signed in."""
+
+    def __init__(self, url: str, session: str) -> None:
+        super().__init__(url, "")
+        self._headers = {"Cookie": f"sessionid={session}"}
+
+
+def _signed_in(name: str, *, is_superuser: bool = False) -> str:
     request = RequestFactory().get("/")
     request.session = SessionStore()
-    user = User.objects.create_user(name, is_staff=True)
+    user = User.objects.create_user(name, is_staff=True, is_superuser=is_superuser)
     login(request, user, backend="django.contrib.auth.backends.ModelBackend")
     request.session.save()
     return str(request.session.session_key)
 
 
 @contextmanager
-def _sockets(url: str, sessions: Sequence[str], count: int, say: Say) -> Iterator[Callable[[], int]]:
-    """Open sockets. Yield a function that returns how many frames came through all of them."""
-    parts = urlsplit(url)
-    with ExitStack() as stack:
-        opened = []
-        for number in range(count):
-            headers = {"Origin": url, "Cookie": f"sessionid={sessions[number % len(sessions)]}"}
-            address = f"ws://{parts.netloc}/live"
-            opened.append(stack.enter_context(connect(address, additional_headers=headers, compression=None)))
-        say(f"Opened {count} sockets")
+def _crowd(url: str, sessions: Sequence[str], count: int) -> Iterator[Callable[[], int]]:
+    """Open sockets in another process. Yield a function that closes them and returns how many frames they received."""
+    crowd = subprocess.Popen(
+        [sys.executable, "-m", "benchmarks.socket_crowd"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    )
+    assert crowd.stdin is not None
+    assert crowd.stdout is not None
+    crowd.stdin.write(json.dumps({"url": url, "sessions": list(sessions), "count": count}) + "\n")
+    crowd.stdin.flush()
+    if crowd.stdout.readline().strip() != "open":
+        raise RuntimeError("The sockets could not be opened.")
 
-        def heard() -> int:
-            frames = 0
-            for socket in opened:
-                while True:
-                    try:
-                        socket.recv(0)
-                    except TimeoutError:
-                        break
-                    frames += 1
-            return frames
+    def end() -> int:
+        return int(crowd.communicate("end\n", timeout=60)[0])
 
-        yield heard
+    try:
+        yield end
+    finally:
+        crowd.kill()
+        crowd.wait()
 
 
 @contextmanager
@@ -233,20 +246,40 @@ def _changes() -> Iterator[None]:
         thread.join()
 
 
-def _latencies(client: HubClient, user: str, calls: int) -> dict[str, list[float]]:
-    """Return the seconds of requests of both kinds, one after the other."""
-    searches = synthetic_texts(calls, seed=6)
-    times: dict[str, list[float]] = {"healthz": [], "search": []}
-    for query in searches:
-        began = time.perf_counter()
-        client.send("/healthz")
-        times["healthz"].append(time.perf_counter() - began)
+def _latencies(client: HubClient, page: HubClient, user: str, calls: int) -> dict[str, list[float]]:
+    """Return the seconds of requests of each kind, one after the other; *Now* is asked for once in five."""
+    times: dict[str, list[float]] = {"healthz": [], "search": [], "now": []}
+    for number, query in enumerate(synthetic_texts(calls, seed=6)):
+        times["healthz"].append(_timed(lambda: client.send("/healthz")))
         times["search"].append(client.post("/api/semantic/search", {"query": query[-80:], "user_id": user}))
+        if number % 5 == 0:
+            times["now"].append(_timed(lambda: page.send("/admin/")))
     return times
+
+
+def _timed(work: Callable[[], object]) -> float:
+    began = time.perf_counter()
+    work()
+    return time.perf_counter() - began
 
 
 def _percentiles(runs: list[dict[str, list[float]]]) -> dict[str, dict[str, float]]:
     return {kind: Figures([each for run in runs for each in run[kind]]).as_json() for kind in runs[0]}
+
+
+def _ratios(those: list[dict[str, list[float]]], to: list[dict[str, list[float]]]) -> dict[str, dict[str, float]]:
+    """Return the ratios of the medians of each round, by the kind of call: their median, the least and the largest."""
+    found = {}
+    for kind in those[0]:
+        medians = [
+            statistics.median(one[kind]) / statistics.median(other[kind]) for one, other in zip(those, to, strict=True)
+        ]
+        found[kind] = {
+            "median": round(statistics.median(medians), 3),
+            "least": round(min(medians), 3),
+            "largest": round(max(medians), 3),
+        }
+    return found
 
 
 def _web_memory() -> int:
