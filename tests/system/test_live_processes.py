@@ -181,6 +181,7 @@ def test_a_page_says_that_the_database_is_away_and_comes_back(hub: Hub, page: Pa
         # A part that could not be fetched may have said so before the socket is closed.
         words = r"#live-state .mh-live-words:text-matches('^reconnecting, as of \\d\\d:\\d\\d:\\d\\d UTC$')"
         page.wait_for_selector(words, timeout=15_000)
+        assert hub.get("/readyz") == 503
     finally:
         for process in everything:
             process.resume()
