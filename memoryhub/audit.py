@@ -18,7 +18,21 @@ MODELS: tuple[str, ...] = (
 READS: frozenset[str] = frozenset({"export", "cockpit_audit_csv", "cockpit_person", "cockpit_person_export"})
 
 # Requests that change nothing although their method could.
-QUIET: frozenset[str] = frozenset({"cockpit_ask", "rehearse_rule", "sync-preview", "sync-should-sync", "admin:jsi18n"})
+QUIET: frozenset[str] = frozenset(
+    {
+        "admin:jsi18n",
+        "admin:rules_mergerule_preview",
+        "admin:rules_mergerule_preview_new",
+        "admin:rules_mergerule_try_new",
+        "admin:rules_mergerule_try_out",
+        "cockpit_ask",
+        "rehearse_edits",
+        "rehearse_new_rule",
+        "rehearse_rule",
+        "sync-preview",
+        "sync-should-sync",
+    }
+)
 
 # Views that need no more than `read` of a key, and may write.
 WRITES: frozenset[str] = frozenset({"notes-commands", "llm-tools-execute"})

@@ -5,6 +5,7 @@ from django.urls import include, path
 
 from apps.accounts.admin.own import admin_login, admin_password_change, too_many_requests
 from apps.core.rest import errors
+from apps.semantic.admin.edit_rehearsal import rehearse_unsaved
 from apps.semantic.admin.rehearsal import rehearse_rule
 
 # One page to sign in, with limits and a second factor, for the admin too.
@@ -25,6 +26,8 @@ urlpatterns = [
     path("api/sync/", include("apps.sync.rest.urls")),
     path("accounts/", include("apps.accounts.admin.urls")),
     path("admin/rules/mergerule/<int:pk>/rehearse/", admin.site.admin_view(rehearse_rule), name="rehearse_rule"),
+    path("admin/rules/mergerule/rehearsal/", admin.site.admin_view(rehearse_unsaved), name="rehearse_new_rule"),
+    path("admin/rules/mergerule/<int:pk>/rehearsal/", admin.site.admin_view(rehearse_unsaved), name="rehearse_edits"),
     path("admin/", include("apps.cockpit.admin.urls")),
     path("admin/", admin.site.urls),
 ]

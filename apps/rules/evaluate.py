@@ -65,13 +65,17 @@ def evaluate(
     changes = dict(config or {})
     if isinstance(changes.get("arbitration"), Mapping):
         changes["arbitration"] = {"act_on_weak_evidence": True, **changes["arbitration"]}
-    chosen = with_changes(chosen, changes)
+    return evaluate_rule(with_changes(chosen, changes), version, candidate, existing)
+
+
+def evaluate_rule(rule: RuleConfig, version: int, candidate: MemoryRecord, existing: MemoryRecord) -> Evaluation:
+    """Decide about two memories under a rule, stored or not, as `evaluate` does. version: of the registry."""
     candidate, existing, warning = with_embeddings(candidate, existing)
-    detection = detect(candidate, existing, chosen.detection)
-    result = arbitrate(candidate, existing, detection, chosen.arbitration)
+    detection = detect(candidate, existing, rule.detection)
+    result = arbitrate(candidate, existing, detection, rule.arbitration)
     similarity = cosine_of(candidate, existing)
-    merged = merge(existing, candidate, similarity, chosen.merge) if result.action is Action.MERGE else None
-    return Evaluation(chosen, version, detection, result, merged, similarity, warning)
+    merged = merge(existing, candidate, similarity, rule.merge) if result.action is Action.MERGE else None
+    return Evaluation(rule, version, detection, result, merged, similarity, warning)
 
 
 def with_changes(rule: RuleConfig, config: Mapping[str, Any]) -> RuleConfig:

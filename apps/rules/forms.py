@@ -1,7 +1,7 @@
 """A rule as a form: one field for each setting of its document, empty where the rule inherits."""
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, ClassVar
 
 from django import forms
 from django.core.exceptions import NON_FIELD_ERRORS
@@ -20,12 +20,25 @@ SEEN = "seen_version"
 SECTIONS = ("conditions", "detection", "arbitration", "merge")
 # The button of a rehearsal's page that leads back to the form of the rule.
 EDIT_AGAIN = "_edit_again"
+# The button beside those that save, by the name that the theme has for it, and the field that says what was rehearsed.
+REHEARSE = "rules_mergerule_rehearse"
+REHEARSED = "rehearsed"
+# The prefix of the fields of a trial, which are sent together with those of the rule.
+TRIAL = "trial"
 # A rehearsal shows receipts and the contents of memories.
 NEEDED_TO_REHEARSE = ("semantic.view_conflict", "semantic.view_memory")
 YES_OR_NO = (("true", "Yes"), ("false", "No"))
+# A field beside each condition: the one of the parent does not hold here. A document says it with null.
+ANY = f"any{SEPARATOR}"
+TICKED = "on"
+ANY_LABEL = "Any: the condition of the parent does not hold here"
 # Form field -> schema of its setting.
 SETTINGS = {path.replace(".", SEPARATOR): schema for path, schema in setting_schemas().items()}
 HELP = {name: SETTINGS.pop(name)["description"] for name in ("name", "extends")}
+CONDITIONS = tuple(name for name in SETTINGS if name.startswith(f"conditions{SEPARATOR}"))
+RANGE = "importance_range"
+DEFAULTS = "the defaults"
+CHANGED_MEANWHILE = "This rule was changed after you opened it, so nothing was saved. Your edits are kept below."
 
 
 def field_name(path: str) -> str:
@@ -36,14 +49,27 @@ def field_name(path: str) -> str:
     return next((field for field in SETTINGS if field.startswith(f"{name}{SEPARATOR}")), NON_FIELD_ERRORS)
 
 
-def build_field(name: str, schema: Schema) -> forms.Field:
-    """Build the form field for a setting."""
+def setting_label(name: str) -> str:
+    """Return the label of a form field for a setting."""
     *groups, last = name.split(SEPARATOR)
     label = " ".join([*(group for group in groups[1:] if group != "metadata_strategy"), last])
+    return label.replace("_", " ").capitalize()
+
+
+def setting_name(path: str) -> str:
+    """Return the name of a setting as sentences use it, with its section: `Merge, boost amount`."""
+    field = path.replace(".", SEPARATOR)
+    section, _, rest = path.partition(".")
+    label = setting_label(field)
+    return f"{section.capitalize()}, {label[:1].lower()}{label[1:]}" if rest else label
+
+
+def build_field(name: str, schema: Schema) -> forms.Field:
+    """Build the form field for a setting."""
     common: dict[str, Any] = {
         "required": False,
         "help_text": schema["description"],
-        "label": label.replace("_", " ").capitalize(),
+        "label": setting_label(name),
     }
     if "oneOf" in schema:
         common["help_text"] += " Separate several by commas."
@@ -69,7 +95,9 @@ def build_field(name: str, schema: Schema) -> forms.Field:
 class BaseRuleForm(forms.ModelForm):
     """The part of the form that does not depend on the settings.
 
-    entered: unsaved values to show instead of the rule's own.
+    entered: unsaved values to show instead of the rule's own. is_draft: to be looked at, not saved, so that it does
+    not matter whether the rule has changed since. saved: the text of every field as the rule is stored. parent_name:
+    what it inherits from, in words. document: what the form describes, once it is valid.
     """
 
     entered: Mapping[str, str] | None = None
@@ -87,39 +115,52 @@ class BaseRuleForm(forms.ModelForm):
 
     class Meta:
         model = MergeRule
-        fields: list[str] = []
+        fields: ClassVar[list[str]] = ["name"]
 
-    def __init__(self, *args: Any, **kwargs: Any) -> None:
+    def __init__(self, *args: Any, is_draft: bool = False, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        self.known = active_rules()
+        self.is_draft, self.known = is_draft, active_rules()
         name = self.instance.name
         self.before: Document = dict(self.known.documents.get(name, {})) if name else {}
         others = sorted(other for other in self.known.documents if other != name)
-        self.fields["extends"].choices = [("", "no rule: the defaults"), *((other, other) for other in others)]  # type: ignore[attr-defined]
-        base = self.known.rules.get(self.before.get("extends", ""))
-        inherited = (base or RuleConfig(name=name or "new")).to_document()
-        for field in SETTINGS.keys() & self.fields.keys():
-            self.show_setting(field, inherited)
+        self.fields["extends"].choices = [("", f"no rule: {DEFAULTS}"), *((other, other) for other in others)]  # type: ignore[attr-defined]
+        self.saved = document_texts(self.before)
+        self.initial.update(
+            {field: text == TICKED if field.startswith(ANY) else text for field, text in self.saved.items()}
+        )
         if name:
-            self.initial.update({"name": name, "extends": self.before.get("extends", ""), SEEN: self.instance.version})
+            self.initial.update({"name": name, SEEN: self.known.versions.get(name, 0)})
             self.fields["name"].disabled = True
         if name == DEFAULT_RULE:
-            for field in ("extends", "enabled", *(field for field in SETTINGS if field.startswith("conditions"))):
+            for field in ("extends", "enabled", *CONDITIONS, *(f"{ANY}{field}" for field in CONDITIONS)):
                 self.fields[field].disabled = True
         if self.entered is not None:
-            shown = (field for field in self.fields.keys() & self.entered.keys() if not self.fields[field].disabled)
-            self.initial.update({field: self.entered[field] for field in shown})
+            self.initial.update(self.entered_values(self.entered))
+        self.parent_name = str(self["extends"].value() or DEFAULTS)
+        inherited = self.inherited_document()
+        for field in SETTINGS.keys() & self.fields.keys():
+            self.show_inherited(field, inherited)
 
-    def show_setting(self, field: str, inherited: Document) -> None:
-        """Show the rule's own value of a setting, or none, and the value that applies then."""
+    def entered_values(self, entered: Mapping[str, str]) -> dict[str, Any]:
+        """Return the values to show of those that were entered before. A box that is not there was not ticked."""
+        shown: dict[str, Any] = {
+            name: entered[name] for name, field in self.fields.items() if name in entered and not field.disabled
+        }
+        return shown | {name: name in entered for name in self.fields if name.startswith(ANY)}
+
+    def inherited_document(self) -> Document:
+        """Return every setting as the rule that the form names as the parent has it, else the defaults."""
+        parent = self.known.rules.get(str(self["extends"].value() or ""))
+        return (parent or RuleConfig(name=self.instance.name or "new")).to_document()
+
+    def show_inherited(self, field: str, inherited: Document) -> None:
+        """Show the value that applies where the field is empty."""
         form_field = self.fields[field]
-        self.initial[field] = as_text(value_at(self.before, field))
-        fallback = as_text(value_at(inherited, field))
+        words = value_words(field, value_at(inherited, field))
         if isinstance(form_field, forms.ChoiceField):
-            names = dict(form_field.choices)  # type: ignore[arg-type]
-            form_field.choices = [("", f"Inherited: {names.get(fallback, fallback)}"), *names.items()]
+            form_field.choices = [("", f"As in {self.parent_name}: {words}"), *dict(form_field.choices).items()]  # type: ignore[arg-type]
         else:
-            form_field.widget.attrs["placeholder"] = f"Inherited: {fallback}" if fallback != "" else "Inherited"
+            form_field.widget.attrs["placeholder"] = f"As in {self.parent_name}: {words}"
 
     def clean(self) -> dict[str, Any]:
         """Check the document that the form describes, and that the rule has not changed since the form was loaded."""
@@ -137,9 +178,17 @@ class BaseRuleForm(forms.ModelForm):
         if not self.instance.name and name in self.known.documents:
             self.add_error("name", "There is a rule of this name already.")
         seen = cleaned.get(SEEN)
-        if self.instance.name and seen is not None and seen != self.known.versions.get(self.instance.name, 0):
-            self.add_error(None, "Another user changed this rule. Load the page again to see its current state.")
+        if not self.is_draft and seen is not None and seen != self.known.versions.get(self.instance.name, 0):
+            self.add_error(None, CHANGED_MEANWHILE)
         return cleaned
+
+    def problems(self) -> list[str]:
+        """Return what is wrong, each with the name of its field."""
+        found = []
+        for name, messages in self.errors.items():
+            label = f"{self.fields[name].label or name.capitalize()}: " if name in self.fields else ""
+            found += [f"{label}{message}" for message in messages]
+        return found
 
     def build_document(self, cleaned: dict[str, Any]) -> Document:
         """Build the document that the form describes. An inherited condition that was removed stays removed."""
@@ -147,27 +196,71 @@ class BaseRuleForm(forms.ModelForm):
         if cleaned.get("extends"):
             document["extends"] = cleaned["extends"]
         for field, schema in SETTINGS.items():
-            value = cleaned.get(field)
-            if value in (None, ""):
-                value = None
-            elif schema.get("type") == "boolean":
-                value = value == "true"
-            elif "oneOf" in schema:
-                words = [word.strip() for word in value.split(",") if word.strip()]
-                value = words[0] if len(words) == 1 else words or None
-            *groups, last = field.split(SEPARATOR)
-            removed = groups[:1] == ["conditions"] and last in (value_at(self.before, SEPARATOR.join(groups)) or {})
-            if value is not None or (removed and value_at(self.before, field) is None):
+            value = value_of(cleaned.get(field), schema)
+            if value is not None or cleaned.get(f"{ANY}{field}"):
+                *groups, last = field.split(SEPARATOR)
                 section = document
                 for group in groups:
                     section = section.setdefault(group, {})
                 section[last] = value
+        conditions = document.get("conditions", {})
+        if conditions.get(RANGE) == {"min": None, "max": None} and is_null(self.before.get("conditions"), RANGE):
+            conditions[RANGE] = None  # as it was written
         return document
 
 
 RuleForm: type[BaseRuleForm] = type(
-    "RuleForm", (BaseRuleForm,), {name: build_field(name, schema) for name, schema in SETTINGS.items()}
+    "RuleForm",
+    (BaseRuleForm,),
+    {
+        **{name: build_field(name, schema) for name, schema in SETTINGS.items()},
+        **{f"{ANY}{name}": forms.BooleanField(required=False, label=ANY_LABEL) for name in CONDITIONS},
+    },
 )
+
+
+def document_texts(document: Mapping[str, Any]) -> dict[str, str]:
+    """Return a document as the texts of the fields of the form."""
+    texts = {field: as_text(value_at(document, field)) for field in SETTINGS}
+    ticked = {f"{ANY}{field}": TICKED if is_removed(document, field) else "" for field in CONDITIONS}
+    return {**texts, **ticked, "name": document.get("name", ""), "extends": document.get("extends", "")}
+
+
+def value_of(text: Any, schema: Schema) -> Any:
+    """Return the value of a document for what a field says; None for an empty one."""
+    if text in (None, ""):
+        return None
+    if schema.get("type") == "boolean":
+        return text == "true"
+    if "oneOf" in schema:
+        words = [word.strip() for word in text.split(",") if word.strip()]
+        return words[0] if len(words) == 1 else words or None
+    return text
+
+
+def is_null(section: Any, name: str) -> bool:
+    """Return whether a section of a document has null for a member, which is more than not having it."""
+    return isinstance(section, dict) and name in section and section[name] is None
+
+
+def is_removed(document: Mapping[str, Any], field: str) -> bool:
+    """Return whether a document removes the condition of a field that its parent has, alone or with its group."""
+    *groups, last = field.split(SEPARATOR)
+    section = document
+    for group in groups:
+        if is_null(section, group):
+            return True
+        section = section.get(group, {})
+    return is_null(section, last)
+
+
+def value_words(field: str, value: Any) -> str:
+    """Return a value of a setting as people read it."""
+    if value is None or value == []:
+        return "any" if field.startswith("conditions") else "none"
+    if isinstance(value, bool):
+        return "Yes" if value else "No"
+    return as_text(value).capitalize() if "enum" in SETTINGS.get(field, {}) else as_text(value) or "none"
 
 
 def value_at(document: Any, field: str) -> Any:
@@ -186,37 +279,3 @@ def as_text(value: Any) -> str:
     if isinstance(value, list):
         return ", ".join(value)
     return "" if value is None else str(value)
-
-
-def decimal_field(label: str, help_text: str = "", **options: Any) -> forms.FloatField:
-    """Build a field for a number."""
-    widget = widgets.UnfoldAdminDecimalFieldWidget({"step": "any"})
-    return forms.FloatField(label=label, help_text=help_text, widget=widget, **options)
-
-
-def text_field(label: str) -> forms.CharField:
-    """Build a field for the content of a memory."""
-    return forms.CharField(label=label, widget=widgets.UnfoldAdminTextareaWidget({"rows": 3}))
-
-
-def source_field(label: str) -> forms.CharField:
-    """Build a field for the source of a memory."""
-    return forms.CharField(label=label, initial="user", max_length=64, widget=widgets.UnfoldAdminTextInputWidget())
-
-
-class TrialForm(forms.Form):
-    """Two memories to try a rule on."""
-
-    existing = text_field("The stored memory")
-    candidate = text_field("The new memory")
-    existing_importance = decimal_field("Importance of the stored one", initial=0.5, min_value=0, max_value=1)
-    candidate_importance = decimal_field("Importance of the new one", initial=0.5, min_value=0, max_value=1)
-    existing_source = source_field("Source of the stored one")
-    candidate_source = source_field("Source of the new one")
-    hours = decimal_field(
-        "Hours between them",
-        "Negative: the new one is about something earlier.",
-        initial=24,
-        min_value=-876_000,
-        max_value=876_000,
-    )

@@ -1,5 +1,7 @@
 """Reads of the registry of rules, which other apps import from here."""
 
+import hashlib
+import json
 from dataclasses import dataclass
 
 from django.db.models import QuerySet
@@ -20,6 +22,7 @@ __all__ = [
     "RegistryVersion",
     "RuleSet",
     "active_rules",
+    "document_mark",
     "find_matching_rule",
     "is_visible",
     "registry_version",
@@ -99,6 +102,12 @@ def find_matching_rule(
 def rule_history(name: str) -> QuerySet[MergeRuleVersion]:
     """Return every change of a rule, the newest first."""
     return MergeRuleVersion.objects.filter(rule_name=name)
+
+
+def document_mark(document: Document) -> str:
+    """Return a short name of a document among the rules as they are, by which a form says what was rehearsed."""
+    text = json.dumps([document, active_rules().stamp], sort_keys=True, ensure_ascii=False)
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:32]
 
 
 def is_visible(access: Access, rule: RuleConfig, known: RuleSet) -> bool:

@@ -22,9 +22,19 @@ from apps.rules.domain.documents.inheritance import check_resolvable, deep_merge
 from apps.rules.domain.documents.problems import InvalidRuleError, RuleProblem
 from apps.rules.domain.documents.rule import Document, RuleConfig
 from apps.rules.domain.documents.validate import validate_document
-from apps.rules.evaluate import Evaluation, evaluate
+from apps.rules.evaluate import Evaluation, evaluate, evaluate_rule
 from apps.rules.events import RuleChange, RuleDeleted, RuleRegistered, RuleUpdated
-from apps.rules.forms import EDIT_AGAIN, NEEDED_TO_REHEARSE, RuleForm
+from apps.rules.figures import DecisionFigures, register_figures
+from apps.rules.forms import (
+    EDIT_AGAIN,
+    NEEDED_TO_REHEARSE,
+    REHEARSE,
+    REHEARSED,
+    TRIAL,
+    BaseRuleForm,
+    RuleForm,
+    setting_name,
+)
 from apps.rules.models import MergeRule, MergeRuleVersion, RegistryVersion, RuleAction
 from apps.rules.selectors import NO_SUCH_RULE
 
@@ -32,16 +42,24 @@ __all__ = [
     "EDIT_AGAIN",
     "MAX_LOADED",
     "NEEDED_TO_REHEARSE",
+    "REHEARSE",
+    "REHEARSED",
+    "TRIAL",
+    "BaseRuleForm",
+    "DecisionFigures",
     "Evaluation",
     "RuleForm",
     "RuleOutcome",
     "evaluate",
+    "evaluate_rule",
+    "register_figures",
     "rule_delete",
     "rule_register",
     "rule_replace",
     "rule_restore",
     "rule_update",
     "rules_load",
+    "setting_name",
 ]
 
 MAX_LOADED = 1_000

@@ -8,6 +8,9 @@ class SemanticConfig(AppConfig):
 
     def ready(self) -> None:
         from apps.core.personal.registry import register_stores
+        from apps.rules.services import register_figures
+        from apps.semantic.conflicts.counts import decisions_by_rule
         from apps.semantic.personal.stores import STORES
 
         register_stores(STORES)
+        register_figures(decisions_by_rule)

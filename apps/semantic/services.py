@@ -28,6 +28,7 @@ from apps.semantic.conflicts.queue import (
 from apps.semantic.conflicts.receipt_page import allowed_steps, describe_consequences, memories_of, receipt_context
 from apps.semantic.conflicts.rehearsal import rehearse, rehearse_document
 from apps.semantic.conflicts.review import Winner, conflict_accept, conflict_override, conflict_revert
+from apps.semantic.conflicts.trial import trial_of
 from apps.semantic.conflicts.undo import Review, conflict_review, review_undo
 from apps.semantic.consolidation.services import (
     consolidation_create,
@@ -172,6 +173,7 @@ __all__ = [
     "search_store",
     "start_index",
     "store_status",
+    "trial_of",
     "unhealthy_status",
     "visible_keys",
 ]

@@ -8,7 +8,7 @@ from django.urls import reverse
 from apps.cockpit.decisions.filters import MAX_NAME_CHARS, address_of, read_filter, tabs_of
 from apps.cockpit.decisions.tokens import own_review
 from apps.cockpit.pages import render_fragment, render_page
-from apps.core.admin.kit import operator_access
+from apps.core.admin.kit import may_view, operator_access
 from apps.semantic import services
 from apps.semantic.domain.review_queue import QueueFilter, ReviewStep
 from apps.semantic.selectors import Conflict
@@ -117,6 +117,7 @@ def decision_context(request: HttpRequest, receipt: Conflict) -> dict[str, Any]:
         "steps": buttons,
         "alike": alike,
         "alike_more": alike >= services.MAX_ALIKE,
+        "trial": services.trial_of(receipt) if reads and may_view(request, "rules.mergerule") else None,
         "own_review": own_review(request, receipt) if may_review(request) else "",
         "full_url": reverse("admin:semantic_conflict_change", args=[receipt.pk]),
     }

@@ -25,6 +25,7 @@ from apps.core.admin.kit import (
     confirmation,
     for_each,
     link,
+    may_view,
     moment,
     operator_access,
     required_permission,
@@ -44,6 +45,7 @@ from apps.semantic.conflicts.receipt_page import (
     receipt_context,
 )
 from apps.semantic.conflicts.review import Winner, conflict_accept, conflict_override, conflict_revert
+from apps.semantic.conflicts.trial import trial_of
 from apps.semantic.models import Conflict, ConflictOutcome, Memory
 from apps.semantic.selectors import conflict_get
 
@@ -195,7 +197,9 @@ class ConflictAdmin(ReadOnly, ModelAdmin):
         receipt: Conflict | None = kwargs.get("obj")
         if receipt is not None:
             page = receipt_context(receipt, may_read=can_read_memories(request))
-            context |= {"page": page, "title": "Conflict", "subtitle": None}
+            may_try = can_read_memories(request) and may_view(request, "rules.mergerule")
+            trial = trial_of(receipt) if may_try else None
+            context |= {"page": page, "trial": trial, "title": "Conflict", "subtitle": None}
         return super().render_change_form(request, context, *args, **kwargs)
 
     def get_actions_detail(self, request: HttpRequest, object_id: Any) -> list[Any]:

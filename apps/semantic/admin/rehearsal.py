@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from django import forms
-from django.contrib import admin, messages
+from django.contrib import admin
 from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import get_object_or_404
@@ -20,8 +20,8 @@ from unfold import widgets
 from apps.core.admin.kit import moment, operator_access
 from apps.core.domain.errors import MemoryHubError
 from apps.core.domain.scope import MAX_IDENTIFIER_CHARS, Access, Scope
-from apps.rules.selectors import MergeRule
-from apps.rules.services import EDIT_AGAIN, NEEDED_TO_REHEARSE, RuleForm
+from apps.rules.selectors import MergeRule, document_mark
+from apps.rules.services import EDIT_AGAIN, NEEDED_TO_REHEARSE, REHEARSE, REHEARSED, RuleForm
 from apps.semantic.conflicts.near_pairs import DEFAULT_PAIRS, MAX_PAIRS
 from apps.semantic.conflicts.rehearsal import (
     DEFAULT_LIMIT,
@@ -104,8 +104,8 @@ def rehearse_rule(request: HttpRequest, pk: int) -> HttpResponse:
         return HttpResponseRedirect(page)
     form = RuleForm(request.POST, instance=rule)
     if not form.is_valid():
-        messages.error(request, " ".join(str(message) for problems in form.errors.values() for message in problems))
-        return HttpResponseRedirect(page)
+        # Back to the form, which shows what was entered and what is wrong with it.
+        return HttpResponseRedirect(f"{page}?{REHEARSE}=1", preserve_request=True)
     extent = ExtentForm(request.POST if f"{PREFIX}-limit" in request.POST else None, prefix=PREFIX)
     context = {
         **admin.site.each_context(request),
@@ -114,7 +114,10 @@ def rehearse_rule(request: HttpRequest, pk: int) -> HttpResponse:
         "rule": rule,
         "media": form.media + extent.media,
         "extent": extent,
-        "entered": [(name, request.POST[name]) for name in form.fields if name in request.POST],
+        "entered": [
+            *((name, request.POST[name]) for name in form.fields if name in request.POST),
+            (REHEARSED, document_mark(form.document)),
+        ],
         "back": EDIT_AGAIN,
         "to_rule": format_html('formaction="{}"', page),
     }

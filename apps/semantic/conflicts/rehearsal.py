@@ -5,6 +5,7 @@ difference that the change makes is distinguished from one that was there before
 changed since. A conflict that was not detected left no receipt; for that there are the pairs of near neighbours.
 """
 
+import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
@@ -72,11 +73,15 @@ class Difference:
 
 @dataclass
 class ReplayReport:
-    """Counts, and the cases that would differ, the newest first. is_complete: False when a bound was reached."""
+    """Counts, and the cases that would differ, the newest first. is_complete: False when a bound was reached.
+
+    has_time_run_out: that bound was the time.
+    """
 
     tally: ReplayCounts = field(default_factory=ReplayCounts)
     differences: list[Difference] = field(default_factory=list)
     is_complete: bool = True
+    has_time_run_out: bool = False
 
     def add(self, difference: Difference) -> None:
         """Count a case, and keep it if it differs."""
@@ -130,20 +135,32 @@ def rehearse_document(
     limit: int = DEFAULT_LIMIT,
     include_neighbours: bool = False,
     max_pairs: int = DEFAULT_PAIRS,
+    may_be_new: bool = False,
+    ends_at: float | None = None,
 ) -> Rehearsal:
-    """Replay with a whole document in the place of a rule's, as `rule_replace` would do it. See `rehearse`."""
+    """Replay with a whole document in the place of a rule's, as `rule_replace` would do it. See `rehearse`.
+
+    may_be_new: there may be no rule of its name yet. ends_at: of `time.monotonic`, when to stop with what is done.
+    """
     checked = validate_document(document)
-    rule_get(access, checked["name"])
+    if not (may_be_new and checked["name"] not in active_rules().documents):
+        rule_get(access, checked["name"])
     pairs = max_pairs if include_neighbours else None
-    return replay_rules(access, checked["name"], checked, scope or Scope(), limit, pairs)
+    return replay_rules(access, checked["name"], checked, scope or Scope(), limit, pairs, ends_at)
 
 
 def replay_rules(
-    access: Access, name: str, document: Document | None, scope: Scope, limit: int, max_pairs: int | None
+    access: Access,
+    name: str,
+    document: Document | None,
+    scope: Scope,
+    limit: int,
+    max_pairs: int | None,
+    ends_at: float | None = None,
 ) -> Rehearsal:
     """Replay decisions, and pairs of neighbours if `max_pairs` is given, without and with a document."""
     current = active_rules()
-    if name not in current.documents:
+    if document is None and name not in current.documents:
         raise NotFoundError(NO_SUCH_RULE)
     changed = current if document is None else with_document(access, current, document)
     # First of all, since it refuses a request without a user.
@@ -158,6 +175,9 @@ def replay_rules(
     for receipt in read_receipts(access, scope, limit + 1):
         if decisions.tally.replayed == limit:
             decisions.is_complete = False
+            break
+        if ends_at is not None and time.monotonic() > ends_at:
+            decisions.is_complete, decisions.has_time_run_out = False, True
             break
         case = case_from_receipt(receipt)
         about = ReplayedReceipt(receipt.uuid, receipt.pk, receipt.at, str(receipt.origin), str(receipt.state))

@@ -13,8 +13,7 @@ from django.urls import reverse
 
 from apps.core.domain.scope import system_access
 from apps.rules import selectors
-from apps.rules.admin import REHEARSE
-from apps.rules.forms import EDIT_AGAIN, RuleForm
+from apps.rules.forms import EDIT_AGAIN, REHEARSE, RuleForm
 from apps.rules.models import MergeRule
 from apps.rules.services import rule_update
 from apps.semantic.models import Conflict, Memory
@@ -143,7 +142,7 @@ def test_rule_that_somebody_else_changed_meanwhile_is_not_overwritten(operator: 
         response = operator.post(address(MergeRule, "change", rule.pk), {**values, button: ""})
         assert response.status_code == 200
     again = operator.post(here(rule), values, follow=True)
-    assert "Another user changed this rule" in page_of(again)
+    assert "This rule was changed after you opened it" in page_of(again)
     assert selectors.rule_get(SYSTEM, "default")["description"] == "theirs"
 
 

@@ -9,7 +9,7 @@ from django.urls import reverse
 
 from apps.core.domain.scope import system_access
 from apps.rules import selectors
-from apps.rules.admin import diff_lines
+from apps.rules.domain.documents.differences import diff_lines
 from apps.rules.forms import RuleForm
 from apps.rules.models import MergeRule, MergeRuleVersion
 from apps.rules.services import rule_delete, rule_register, rule_update
@@ -69,7 +69,7 @@ def stored(name: str) -> dict[str, Any]:
 
 def test_list_says_what_each_rule_applies_to_and_decides_by(operator: Client, leaf: MergeRule) -> None:
     text = page(operator, LIST)
-    for words in ("leaf", "source skill or system", "recency → source → score → keep-candidate", "inferred"):
+    for words in ("leaf", "source skill or system", "What stays: the newer one, else the one", "inferred"):
         assert words in text
 
 
@@ -106,9 +106,9 @@ def test_setting_is_changed_and_another_one_inherits_again(operator: Client, lea
 
 def test_a_field_that_inherits_shows_what_applies(operator: Client, leaf: MergeRule) -> None:
     text = page(operator, CHANGE, leaf.pk)
-    assert 'placeholder="Inherited: 0.25"' in text
-    assert 'placeholder="Inherited: 7"' in text
-    assert "Inherited: Yes" in text
+    assert 'placeholder="As in base: 0.25"' in text
+    assert 'placeholder="As in base: 7"' in text
+    assert "As in base: Yes" in text
 
 
 def test_a_rule_is_made_in_the_form(operator: Client) -> None:
@@ -153,7 +153,10 @@ def test_a_taken_name_is_refused_at_the_field(operator: Client, leaf: MergeRule)
 def test_form_that_was_loaded_before_another_change_is_refused(operator: Client, leaf: MergeRule) -> None:
     sent = entered(leaf, priority="9")
     rule_update(name="leaf", changes={"priority": 4}, actor="somebody")
-    assert "Another user changed" in errors(operator.post(reverse(CHANGE, args=[leaf.pk]), sent))["__all__"][0]
+    assert (
+        "This rule was changed after you opened it"
+        in errors(operator.post(reverse(CHANGE, args=[leaf.pk]), sent))["__all__"][0]
+    )
     assert stored("leaf")["priority"] == 4
 
 
@@ -178,9 +181,9 @@ def test_a_built_in_rule_is_not_deleted(operator: Client) -> None:
 
 def test_a_rule_is_tried_on_two_texts(operator: Client, leaf: MergeRule) -> None:
     sent = {
-        "existing": "Ana drinks green tea.", "candidate": "Ana drinks green tea!", "hours": "24",
-        "existing_importance": "0.5", "candidate_importance": "0.5",
-        "existing_source": "user", "candidate_source": "user",
+        "trial-existing": "Ana drinks green tea.", "trial-candidate": "Ana drinks green tea!", "trial-hours": "24",
+        "trial-existing_importance": "0.5", "trial-candidate_importance": "0.5",
+        "trial-existing_source": "user", "trial-candidate_source": "user",
     }  # fmt: skip
     address = reverse("admin:rules_mergerule_try_out", args=[leaf.pk])
     assert "Two memories under the rule leaf" in operator.get(address).content.decode()
@@ -189,7 +192,7 @@ def test_a_rule_is_tried_on_two_texts(operator: Client, leaf: MergeRule) -> None
     for words in ("The new memory wins", "by recency", "Semantic", "Keyword", "mh-at-100"):
         assert words in text
     assert selectors.registry_version() == before
-    assert "<b>" not in operator.post(address, {**sent, "candidate": "<b>bold</b>"}).content.decode()
+    assert "<b>" not in operator.post(address, {**sent, "trial-candidate": "<b>bold</b>"}).content.decode()
 
 
 def test_page_of_change_shows_difference_escaped(operator: Client) -> None:
