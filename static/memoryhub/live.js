@@ -20,6 +20,7 @@
   const EVERY_MS = 1_000;
   const STEADY_MS = 5_000;
   const SIGNED_OUT = 4401;
+  const REFUSED = 403;
   const TYPED_INTO =
     "input:not([type=checkbox], [type=radio], [type=button], [type=submit], [type=reset], [type=range]), textarea, select, " +
     "[contenteditable]:not([contenteditable=false])";
@@ -137,7 +138,7 @@
     const contents = [element("strong", "", title), ...(lines.length ? [list] : [])];
     if (link) {
       const anchor = element("a", "mh-link", link);
-      anchor.href = location.href;
+      anchor.href = `/accounts/login/?next=${encodeURIComponent(location.pathname + location.search)}`;
       contents.push(anchor);
     }
     const text = contents.map((one) => one.textContent).join("\n");
@@ -179,11 +180,18 @@
 
   function signOut() {
     if (isSignedOut) return;
-    showBanner(`You are signed out. This page shows what was known as of ${clock(knownAt)}.`, [], "Sign in");
+    showBanner(`You are signed out. This page shows what was known as of ${clock(knownAt)}.`, [], "Sign in again");
     isSignedOut = true;
     clearTimeout(timer);
     drop();
     showState();
+  }
+
+  /* What the viewer may not see any more goes away; it comes back with the next answer that has it. */
+  function refuse(part) {
+    const said = element("p", "mh-note", "You may not see this: your account lacks the permission.");
+    said.setAttribute("role", "status");
+    part.replaceChildren(said);
   }
 
   /* --- the socket ------------------------------------------------------------------------------------------- */
@@ -278,12 +286,13 @@
     const state = stateOf(part);
     state.isBusy = false;
     const { xhr, successful } = event.detail;
-    state.hasFailed = !successful && !isLeaving;
+    state.hasFailed = !successful && !isLeaving && xhr.status !== REFUSED;
     if (successful) {
       if (!isOpen()) knownAt = new Date();
       if (!hasFailed()) hideBanner();
       showState();
-    } else if (xhr.status === 401 || xhr.status === 403) signOut();
+    } else if (xhr.status === 401) signOut();
+    else if (xhr.status === REFUSED) refuse(part);
     else checkHub();
     if (state.isStale) ask(part);
   }
