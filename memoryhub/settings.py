@@ -93,7 +93,7 @@ TEMPLATES = [
         "DIRS": [BASE_DIR / "templates"],
         "APP_DIRS": True,
         "OPTIONS": {
-            "builtins": ["apps.core.templatetags.times"],
+            "builtins": ["apps.core.templatetags.texts", "apps.core.templatetags.times"],
             "context_processors": [
                 "django.template.context_processors.request",
                 "django.contrib.auth.context_processors.auth",

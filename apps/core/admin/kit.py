@@ -22,6 +22,7 @@ from unfold.decorators import display
 from apps.core.bounds import is_bound
 from apps.core.domain.errors import MemoryHubError
 from apps.core.domain.scope import Access, Permission, system_access
+from apps.core.texts import TOOLTIP_CHARS, cut, long_text
 from apps.core.times import exact, moment_tag
 
 NOTHING = "-"
@@ -161,23 +162,23 @@ def pretty_json(document: object) -> SafeString:
 
 def preformatted(text: str) -> SafeString:
     """Render text in which every space counts."""
-    return format_html('<pre class="mh-json" tabindex="0">{}</pre>', text)
+    return long_text(text, "mh-json", "pre")
 
 
 def excerpt(text: str) -> SafeString:
     """Render two lines of a text, for lists."""
-    return format_html('<span class="mh-excerpt" title="{0}">{0}</span>', text)
+    return format_html('<span class="mh-excerpt" title="{0}">{0}</span>', cut(text, TOOLTIP_CHARS))
 
 
 def plain_text(text: str) -> SafeString | str:
     """Render text with its own line breaks; a dash for none."""
-    return format_html('<div class="mh-text">{}</div>', text) if text else NOTHING
+    return long_text(text) if text else NOTHING
 
 
 def two_lines(first: str, second: str) -> SafeString:
     """Render a cell of a list: the main text, and below it, smaller, the second one."""
     lines = '<span class="mh-lines"><span class="mh-cell" title="{0}">{0}</span><span class="mh-sub">{1}</span></span>'
-    return format_html(lines, first, second)
+    return format_html(lines, cut(first, TOOLTIP_CHARS), second)
 
 
 def stacked(first: str, second: str) -> SafeString:

@@ -1,0 +1,15 @@
+"""Texts in templates; every template knows these (settings.TEMPLATES)."""
+
+from django import template
+from django.utils.safestring import SafeString
+
+from apps.core.texts import long_text
+
+register = template.Library()
+register.filter(long_text)
+
+
+@register.filter
+def pre_text(text: str) -> SafeString:
+    """Render text in which every space counts; of a long one the beginning, and more of it behind a button."""
+    return long_text(text, "mh-json", "pre")
