@@ -13,14 +13,14 @@ from typing import Any
 from uuid import uuid4
 
 import psutil
-from django.contrib.auth import login
+from django.conf import settings
 from django.contrib.auth.models import User
-from django.contrib.sessions.backends.db import SessionStore
 from django.db import connection, connections, transaction
-from django.test import RequestFactory
+from django.test import Client
 
 from apps.core.domain.scope import Scope, system_access
-from apps.core.processes import web_processes
+from apps.core.models import ProcessKind
+from apps.core.processes import live_processes
 from apps.live.triggers import CHANNEL, NAME, watched_tables
 from apps.semantic.domain.memory import MemoryDraft
 from apps.semantic.services import memories_purge, memory_save, memory_save_many
@@ -156,7 +156,7 @@ def measure_sockets(url: str, count: int, calls: int, rounds: int, say: Say) -> 
     grown, frames = [], 0
     with bench_key() as key:
         client = HubClient(url, key)
-        page = PageClient(url, _signed_in(f"{user}-operator", is_superuser=True))
+        page = PageClient(url, _signed_in(f"{user}-operator"))
         try:
             texts = [MemoryDraft(text, scope=Scope(user)) for text in synthetic_texts(500, seed=5)]
             memory_save_many(access=system_access("bench"), drafts=texts)
@@ -189,16 +189,19 @@ class PageClient(HubClient):
 
     def __init__(self, url: str, session: str) -> None:
         super().__init__(url, "")
-        self._headers = {"Cookie": f"sessionid={session}"}
+        self._headers = {"Cookie": f"{settings.SESSION_COOKIE_NAME}={session}"}
+
+    def load(self, path: str) -> None:
+        """Load a page. Raises RuntimeError for another one, such as that to sign in."""
+        if b"now-sentence" not in self.send(path):
+            raise RuntimeError(f"{path} answered with another page.")
 
 
-def _signed_in(name: str, *, is_superuser: bool = False) -> str:
-    request = RequestFactory().get("/")
-    request.session = SessionStore()
-    user = User.objects.create_user(name, is_staff=True, is_superuser=is_superuser)
-    login(request, user, backend="django.contrib.auth.backends.ModelBackend")
-    request.session.save()
-    return str(request.session.session_key)
+def _signed_in(name: str) -> str:
+    """Return the session of a new account that sees everything: others hear no topics."""
+    client = Client()
+    client.force_login(User.objects.create_superuser(name))
+    return str(client.cookies[settings.SESSION_COOKIE_NAME].value)
 
 
 @contextmanager
@@ -246,14 +249,14 @@ def _changes() -> Iterator[None]:
         thread.join()
 
 
-def _latencies(client: HubClient, page: HubClient, user: str, calls: int) -> dict[str, list[float]]:
+def _latencies(client: HubClient, page: PageClient, user: str, calls: int) -> dict[str, list[float]]:
     """Return the seconds of requests of each kind, one after the other; *Now* is asked for once in five."""
     times: dict[str, list[float]] = {"healthz": [], "search": [], "now": []}
     for number, query in enumerate(synthetic_texts(calls, seed=6)):
         times["healthz"].append(_timed(lambda: client.send("/healthz")))
         times["search"].append(client.post("/api/semantic/search", {"query": query[-80:], "user_id": user}))
         if number % 5 == 0:
-            times["now"].append(_timed(lambda: page.send("/admin/")))
+            times["now"].append(_timed(lambda: page.load("/admin/")))
     return times
 
 
@@ -283,5 +286,8 @@ def _ratios(those: list[dict[str, list[float]]], to: list[dict[str, list[float]]
 
 
 def _web_memory() -> int:
-    """Return the memory of the web processes of this run, in bytes."""
-    return sum(psutil.Process(state.pid).memory_info().rss for state in web_processes())
+    """Return the memory of the web processes beside this one, whose run has a name of its own, in bytes."""
+    pids = [state.pid for state in live_processes() if state.kind is ProcessKind.WEB]
+    if not pids:
+        raise RuntimeError("No web process has said that it is alive.")
+    return sum(psutil.Process(pid).memory_info().rss for pid in pids)
