@@ -28,16 +28,19 @@ SHOWN = 10
 AT_ONCE = 50
 
 
+def moment_field(label: str) -> forms.SplitDateTimeField:
+    """Return a field for a day and a time, each with a name of its own for those who do not see the label."""
+    names = {part: {"aria-label": f"{label}, {part}"} for part in ("date", "time")}
+    widget = widgets.UnfoldAdminSplitDateTimeVerticalWidget(date_attrs=names["date"], time_attrs=names["time"])
+    return forms.SplitDateTimeField(required=False, label=label, widget=widget)
+
+
 class BulkForm(forms.Form):
     """Which decisions to revert. The value of a rule is `version:name`, without a version for all."""
 
     rule = forms.ChoiceField(required=False, label="Rule and version", widget=widgets.UnfoldAdminSelectWidget)
-    since = forms.SplitDateTimeField(
-        required=False, label="Decided from", widget=widgets.UnfoldAdminSplitDateTimeVerticalWidget
-    )
-    until = forms.SplitDateTimeField(
-        required=False, label="Decided before", widget=widgets.UnfoldAdminSplitDateTimeVerticalWidget
-    )
+    since = moment_field("Decided from")
+    until = moment_field("Decided before")
     user_id = forms.CharField(
         required=False,
         label="Only of the user",
