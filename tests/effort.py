@@ -5,6 +5,8 @@ import os
 from hypothesis import HealthCheck, settings
 
 IS_THOROUGH = bool(os.environ.get("CI"))
+# Whether tests in a browser load every page in each theme and width, which takes half an hour.
+IS_WHOLE_WALK = bool(os.environ.get("WHOLE_WALK"))
 
 
 def examples(count: int) -> int:

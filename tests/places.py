@@ -13,14 +13,15 @@ from pathlib import Path
 import pytest
 
 
-def _make() -> Path:
+def make_directory() -> Path:
+    """Make an empty directory that a server may work in."""
     return Path(tempfile.mkdtemp(prefix=f"memoryhub-tests-{os.getpid()}-"))
 
 
 @pytest.fixture
 def tmp_path() -> Iterator[Path]:
     """An empty directory that a server may work in."""
-    path = _make()
+    path = make_directory()
     yield path
     shutil.rmtree(path, ignore_errors=True)
 
@@ -31,7 +32,7 @@ def make_place() -> Iterator[Callable[[], Path]]:
     made: list[Path] = []
 
     def make() -> Path:
-        made.append(_make())
+        made.append(make_directory())
         return made[-1]
 
     yield make

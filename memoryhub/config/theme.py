@@ -19,6 +19,7 @@ UNFOLD = {
     ],
     "SCRIPTS": [
         lambda _request: static("memoryhub/admin.js"),
+        lambda _request: static("memoryhub/modal.js"),
         lambda _request: static("memoryhub/palette.js"),
         lambda _request: static("memoryhub/vendor/idiomorph-ext.min.js"),
         "apps.live.selectors.live_script",

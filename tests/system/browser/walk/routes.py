@@ -1,0 +1,170 @@
+"""Every page of the hub with a real address: computed from the URLconf, so that a page that is added is visited."""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any
+
+from allauth.mfa.models import Authenticator
+from django.apps import apps
+from django.contrib.auth.models import User
+from django.db.models import Model
+from django.urls import URLPattern, URLResolver, get_resolver, resolve, reverse
+from django.utils import timezone
+from django_q.models import OrmQ, Schedule
+
+from apps.accounts.services import password_link
+from apps.core.models import ApiKey
+from apps.episodic.models import Segment
+from apps.events.services import failure_groups
+from apps.people.models import Erasure
+from apps.semantic.models import Conflict, Memory
+
+# What assistants and machines call; tests/hostile/world.py has a table of it.
+NOT_PAGES = re.compile(r"api/(?!docs$)|(healthz|readyz|metrics)$")
+# Of these a page of each value is visited.
+STATES = ("state", "status", "outcome", "is_enabled", "enabled")
+# Files, texts for scripts, and addresses that only lead on to a page that is visited by itself.
+LEFT_OUT = {
+    "cockpit_audit_csv": "a file",
+    "mfa_download_recovery_codes": "a file",
+    "admin:jsi18n": "a script",
+    "admin:autocomplete": "answers for scripts",
+    "admin:view_on_site": "leads to the page of an object elsewhere",
+    "admin:index": "the same address as cockpit_now",
+    "": "leads to the page of an object, or to nothing",
+}
+MODEL_PAGE = re.compile(r"^admin/(\w+)/(\w+)/")
+ARGUMENT = re.compile(r"<(?:\w+:)?(\w+)>|\(\?P<(\w+)>")
+
+
+@dataclass(frozen=True)
+class Page:
+    """An address to visit. name: of its route. variant: which of several objects it is about, such as `open`."""
+
+    name: str
+    path: str
+    variant: str = ""
+
+
+def pages_of_hub() -> list[Page]:
+    """Return all pages, those of the own account first, since they forget that a password was confirmed."""
+    found = [page for route, name in routes() for page in pages_of_route(route, name)]
+    return sorted(found, key=lambda page: "/accounts/" not in page.path)
+
+
+def routes(patterns: Any = None, prefix: str = "", space: str = "") -> Iterator[tuple[str, str]]:
+    """Yield the route and the name of each address that may be a page."""
+    for pattern in get_resolver().url_patterns if patterns is None else patterns:
+        route = prefix + str(pattern.pattern)
+        if isinstance(pattern, URLResolver):
+            inner = f"{pattern.namespace}:" if pattern.namespace else space
+            yield from routes(pattern.url_patterns, route, inner)
+        elif isinstance(pattern, URLPattern) and not NOT_PAGES.match(route):
+            name = space + pattern.name if pattern.name else ""
+            if name not in LEFT_OUT:
+                yield route, name
+
+
+def pages_of_route(route: str, name: str) -> Iterator[Page]:
+    """Yield a page for each object that the route is to be visited with."""
+    for variant, arguments in arguments_of(route, name):
+        path = reverse(name, kwargs=arguments)
+        yield Page(name, path + QUERIES.get(name, ""), variant)
+
+
+def arguments_of(route: str, name: str) -> Iterator[tuple[str, dict[str, Any]]]:
+    """Yield what stands for the arguments of a route: objects of its model, or what ARGUMENTS says."""
+    wanted = [first or second for first, second in ARGUMENT.findall(route)]
+    if name in ARGUMENTS:
+        yield "", ARGUMENTS[name]()
+    elif not wanted:
+        yield "", {}
+    elif name == "admin:app_list":
+        yield from ((app, {"app_label": app}) for app in ("core", "semantic"))
+    elif place := MODEL_PAGE.match(route):
+        found = objects_of(apps.get_model(place[1], place[2]), each_state=name.endswith("_change"))
+        yield from ((variant, {wanted[0]: one.uuid if wanted[0] == "uuid" else one.pk}) for variant, one in found)
+    else:
+        raise LookupError(f"Say in ARGUMENTS what to visit {name or route} with.")
+
+
+def objects_of(model: type[Model], *, each_state: bool) -> Iterator[tuple[str, Any]]:
+    """Yield the newest object of a model, or of each of its states."""
+    rows = model._default_manager.order_by("-pk")
+    states = [field.name for field in model._meta.fields if field.name in STATES and each_state]
+    if not states:
+        yield "", newest(rows)
+        return
+    for state in sorted(set(rows.order_by().values_list(states[0], flat=True)), key=str):
+        yield str(state), newest(rows.filter(**{states[0]: state}))
+
+
+def newest(rows: Any) -> Any:
+    """Return the newest of some rows. Raises LookupError without any: the world lacks one."""
+    first = rows.first()
+    if first is None:
+        raise LookupError(f"The world of the walk has no {rows.model.__name__}.")
+    return first
+
+
+def failure_key() -> str:
+    """Return the key of a group of failed tasks, which the page of work makes."""
+    return failure_groups()[0].key
+
+
+def passkey() -> dict[str, Any]:
+    """Return the arguments of the pages of a passkey."""
+    return {"pk": newest(Authenticator.objects.filter(type=Authenticator.Type.WEBAUTHN)).pk}
+
+
+def password_key() -> dict[str, str]:
+    """Return the arguments of a link to choose a password."""
+    login = User.objects.get(username="ana-signs-in")
+    return dict(resolve(password_link(login=login)).kwargs)
+
+
+ARGUMENTS: dict[str, Any] = {
+    "account_reset_password_from_key": password_key,
+    "mfa_remove_webauthn": passkey,
+    "mfa_edit_webauthn": passkey,
+    "cockpit_erasure": lambda: {"uuid": newest(Erasure.objects.all()).uuid},
+    "cockpit_decision": lambda: {"key": newest(Conflict.objects.filter(state="open")).pk},
+    "cockpit_decisions_alike": lambda: {"key": newest(Conflict.objects.filter(state="open")).pk},
+    **dict.fromkeys(
+        ("cockpit_work_run", "cockpit_work_pause", "cockpit_work_resume"),
+        lambda: {"pk": newest(Schedule.objects.all()).pk},
+    ),
+    **dict.fromkeys(
+        ("cockpit_work_failure", "cockpit_work_rerun", "cockpit_work_aside"), lambda: {"key": failure_key()}
+    ),
+    "webui:clear_up_answer": lambda: {"uuid": newest(Conflict.objects.filter(user_id="ana", state="open")).uuid},
+    **dict.fromkeys(
+        [f"webui:memory{step}" for step in ("", "_correct", "_forget", "_restore", "_still_true")],
+        lambda: {"uuid": newest(Memory.objects.filter(user_id="ana", status="active")).uuid},
+    ),
+    **dict.fromkeys(
+        [f"admin:core_apikey_{step}" for step in ("rotate", "revoke_this")],
+        lambda: {"object_id": newest(ApiKey.objects.filter(revoked_at=None)).pk},
+    ),
+    # One that no worker takes.
+    **dict.fromkeys(
+        [f"admin:django_q_ormq_{step}" for step in ("change", "history", "delete")],
+        lambda: {"object_id": newest(OrmQ.objects.filter(lock__gt=timezone.now() + timedelta(hours=1))).pk},
+    ),
+    "admin:semantic_memory_undo": lambda: {"pk": newest(Memory.objects.filter(status="superseded")).pk},
+    "admin:episodic_segment_inside": lambda: {"object_id": newest(Segment.objects.filter(state="open")).pk},
+    "admin:episodic_segment_run": lambda: {"run": "00000000-0000-4000-8000-000000000000"},
+}
+# What pages without arguments in their address are asked.
+QUERIES = {
+    "cockpit_ask": "?question=what+does+ana+drink&user_id=ana",
+    "cockpit_person": "?user_id=ana",
+    "cockpit_person_forget": "?user_id=ana",
+    "webui:ask": "?q=which+books+has+ana+read",
+    "admin:search": "?s=ana",
+    "admin:episodic_timelineevent_query": "?user_id=ana&text=event",
+    "admin:notes_noteversion_person": "?user_id=ana&q=tea",
+    "admin:llm_breaker_reset": "?provider=openai",
+}

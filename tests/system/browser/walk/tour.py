@@ -1,0 +1,109 @@
+"""The walk of one viewer over all pages: which are opened, in which themes and widths, and what is wrong with them."""
+
+from dataclasses import dataclass, field
+from itertools import product
+from urllib.parse import urlsplit
+
+from playwright.sync_api import APIResponse
+
+from tests.system.browser.walk.routes import Page
+from tests.system.browser.walk.visit import THEMES, WIDTHS, Tab
+
+VARIANTS = tuple(product(THEMES, WIDTHS))
+# What shows to others than those who are signed in, or signs them out.
+FOR_VISITORS = {"account_reset_password_from_key"}
+# These lead on to another page, also for an owner.
+LEADS_ON = {
+    "account_overview", "account_login", "account_set_password", "admin:login", "mfa_authenticate", "mfa_activate_totp",
+    "mfa_login_webauthn", "rehearse_rule",
+}  # fmt: skip
+# An owner has all permissions; what is refused is refused to everyone, since only services write there.
+REFUSED_TO_ALL = ("_add", "_delete")
+REFUSED_BY_GET = {"admin:semantic_memory_undo", "admin:semantic_memory_undo_deletion"}
+
+
+@dataclass
+class Tour:
+    """What one viewer saw. whole: each page is loaded in each theme and width; otherwise once, and then changed."""
+
+    viewer: str
+    base: str
+    tab: Tab
+    whole: bool
+    is_owner: bool = False
+    opened: int = 0
+    found: list[str] = field(default_factory=list)
+    seen: set[str] = field(default_factory=set)
+    # Pages that axe has seen already, with another viewer. A whole walk asks it about all of them again.
+    examined: set[str] = field(default_factory=set)
+
+    def take(self, pages: list[Page]) -> None:
+        """Visit each page that the viewer may see, and each way of being refused once."""
+        for page in pages:
+            if page.name in FOR_VISITORS and self.viewer != "visitor":
+                continue
+            variants = VARIANTS[self.opened % len(VARIANTS) :] + VARIANTS
+            # Asked first: a browser shows fragments, and answers without a body, as pages of its own.
+            answer = self.tab.page.request.get(self.base + page.path)
+            self.note(page, self.faults_of_status(page, answer))
+            if not self.is_new_page(answer):
+                continue
+            self.opened += 1
+            self.open(page, *variants[0])
+            if self.whole:
+                self.look_at_all(page, variants[: len(VARIANTS)])
+            else:
+                self.look_once(page, *variants[0])
+
+    def open(self, page: Page, theme: str, width: int) -> None:
+        """Open a page in a theme and width."""
+        self.tab.open(self.base + page.path, theme, width)
+
+    def faults_of_status(self, page: Page, answer: APIResponse) -> list[str]:
+        """Return what is wrong with an answer: an owner sees every page, others what is not refused to them."""
+        if not self.is_owner:
+            return [] if answer.status in {200, 403, 404, 405} else [f"status {answer.status}"]
+        is_refused = page.name.endswith(REFUSED_TO_ALL) or page.name in REFUSED_BY_GET
+        if is_refused and answer.status == 403:
+            return []
+        path = urlsplit(answer.url).path
+        is_there = path == urlsplit(page.path).path or page.name in LEADS_ON or page.name.endswith("_history")
+        return [] if is_there and answer.status in {200, 405} else [f"status {answer.status} at {path}"]
+
+    def is_new_page(self, answer: APIResponse) -> bool:
+        """Return whether an answer is a whole page, and neither its address nor this way of being refused was seen."""
+        is_page = "text/html" in answer.headers.get("content-type", "") and answer.status != 405
+        if not is_page or not answer.text().lstrip().lower().startswith("<!doctype"):
+            return False
+        mark = urlsplit(answer.url).path if answer.ok else str(answer.status)
+        is_new = mark not in self.seen
+        self.seen.add(mark)
+        return is_new
+
+    def look_at_all(self, page: Page, variants: tuple[tuple[str, int], ...]) -> None:
+        """Load a page that is open in each other theme and width, too."""
+        for number, (theme, width) in enumerate(variants):
+            if number:
+                self.open(page, theme, width)
+            self.look(page, theme, width, self.tab.axe())
+
+    def look_once(self, page: Page, theme: str, width: int) -> None:
+        """Look at a page that is open as it is, in the other widths, and at its colours in the other theme."""
+        is_new = page.name not in self.examined
+        self.examined.add(page.name)
+        self.look(page, theme, width, self.tab.axe() if is_new else [])
+        for other in WIDTHS:
+            self.tab.show(theme, other)
+            self.note(page, [f"{theme} {other}: {fault}" for fault in self.tab.width_found()])
+        theme = next(other for other in THEMES if other != theme)
+        self.tab.show(theme, width)
+        self.look(page, theme, width, self.tab.axe("color-contrast") if is_new else [])
+
+    def look(self, page: Page, theme: str, width: int, findings: list[str]) -> None:
+        """Note what is wrong with the page that is open."""
+        faults = [*findings, *self.tab.width_found(), *self.tab.complaints()]
+        self.note(page, [f"{theme} {width}: {fault}" for fault in faults])
+        self.tab.shoot(f"{self.viewer}.{page.name}{page.variant}.{theme}.{width}")
+
+    def note(self, page: Page, faults: list[str]) -> None:
+        self.found += [f"{self.viewer} {page.name} {page.variant} ({page.path}) {fault}" for fault in faults]

@@ -1,0 +1,99 @@
+"""Visiting pages in a browser: what it complains of, what is wider than the window, and what axe finds."""
+
+import os
+from dataclasses import dataclass, field
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+from playwright.sync_api import Page, Response
+
+AXE = files("axe_playwright_python").joinpath("axe.min.js").read_text()
+LEVELS = ("wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22a", "wcag22aa")
+HEIGHTS = {1440: 900, 390: 844, 320: 640}
+WIDTHS = tuple(HEIGHTS)
+THEMES = ("light", "dark")
+PICTURES = os.environ.get("WALK_PICTURES", "")
+WATCH = """
+window.refusedParts = [];
+document.addEventListener("securitypolicyviolation", (event) =>
+  window.refusedParts.push(`${event.violatedDirective} ${event.blockedURI} ${event.sourceFile}:${event.lineNumber}`));
+"""
+# Colours take a moment to change; nothing is measured between.
+STILL = """() => {
+  const sheet = new CSSStyleSheet();
+  sheet.replaceSync("*, ::before, ::after { transition: none !important; animation: none !important; }");
+  document.adoptedStyleSheets = [...document.adoptedStyleSheets, sheet];
+}"""
+# The admin keeps the theme that was chosen; pages of people follow the browser alone.
+CHOOSE = """(theme) => {
+  const root = document.documentElement;
+  if (window.Alpine && root.hasAttribute("x-data")) Alpine.$data(root).switchTheme(theme);
+  return new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)));
+}"""
+# The last thing that sticks out says what to mend.
+TOO_WIDE = """() => {
+  const root = document.documentElement, most = root.clientWidth;
+  if (root.scrollWidth <= most) return "";
+  const wide = [...document.querySelectorAll("body *")].filter((one) => one.getBoundingClientRect().right > most + 1);
+  return `${root.scrollWidth} of ${most} px: ${wide.at(-1)?.outerHTML.slice(0, 160)}`;
+}"""
+RUN_AXE = """async (options) => {
+  const found = await axe.run(document, options);
+  return found.violations.flatMap((one) => one.nodes.map((node) =>
+    `${one.id}: ${node.target.join(" ")} | ${node.html.slice(0, 200)} | ${node.failureSummary.split("\\n")[1] ?? ""}`));
+}"""
+
+
+@dataclass
+class Tab:
+    """A tab of a browser in which a viewer is signed in, and what the browser said of the page that is open."""
+
+    page: Page
+    said: list[str] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.page.on("console", lambda line: self.said.append(line.text) if line.type == "error" else None)
+        self.page.on("pageerror", lambda error: self.said.append(str(error)))
+        self.page.add_init_script(WATCH)
+
+    def open(self, url: str, theme: str, width: int) -> Response:
+        """Open an address in a theme and width, and wait until its parts have come and nothing moves."""
+        self.said.clear()
+        self.page.set_viewport_size({"width": width, "height": HEIGHTS[width]})
+        answer = self.page.goto(url, wait_until="load")
+        assert answer is not None
+        if answer.status >= 400:  # The browser says so in the console too.
+            self.said[:] = [line for line in self.said if "Failed to load resource" not in line]
+        self.page.wait_for_function("() => !document.querySelector('.htmx-request')")
+        self.page.evaluate(STILL)
+        self.show(theme, width)
+        return answer
+
+    def show(self, theme: Any, width: int) -> None:
+        """Change the theme and the width of the page that is open."""
+        self.page.set_viewport_size({"width": width, "height": HEIGHTS[width]})
+        self.page.emulate_media(color_scheme=theme)
+        self.page.evaluate(CHOOSE, theme)
+
+    def axe(self, *rules: str) -> list[str]:
+        """Return what axe finds: by some rules, or by all of the levels A and AA."""
+        if not self.page.evaluate("'axe' in window"):
+            self.page.evaluate(AXE)
+        only = {"type": "rule", "values": rules} if rules else {"type": "tag", "values": LEVELS}
+        found: list[str] = self.page.evaluate(RUN_AXE, {"runOnly": only, "preload": False})
+        return found
+
+    def complaints(self) -> list[str]:
+        """Return what the policy of contents refused on the page, and errors of the console."""
+        return [*self.page.evaluate("() => window.refusedParts"), *self.said]
+
+    def width_found(self) -> list[str]:
+        """Return what makes the page scroll sideways."""
+        return [found] if (found := str(self.page.evaluate(TOO_WIDE))) else []
+
+    def shoot(self, name: str) -> None:
+        """Keep a picture of the whole page, where WALK_PICTURES names a folder."""
+        if PICTURES:
+            path = Path(PICTURES) / f"{name.replace(':', '-')}.png"
+            self.page.screenshot(path=path, full_page=True)
