@@ -101,11 +101,13 @@ def owner(full: None, remember: Callable[..., Any]) -> Client:
 
 
 def test_every_page_has_the_frame(owner: Client, timeline_dir: Path) -> None:
-    faults, statuses, count = {}, {}, 0
+    faults: dict[str, list[str]] = {}
+    statuses: dict[tuple[str, str], int] = {}
+    count = 0
     for name, url, answer in answers(owner):
         statuses[name, url] = answer.status_code
-        if is_page(answer) and answer.status_code == 200:
-            count += 1
+        if is_page(answer):
+            count += answer.status_code == 200
             found = faults_of(answer.content.decode())
             faults |= {url: found} if found else {}
     assert faults == {}
