@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+from uuid import uuid4
 
 import pytest
 from django.conf import settings as hub
@@ -36,7 +37,9 @@ OWN, OTHER = "quinceown", "quinceother"
 SYSTEM = system_access("test")
 # Pages that need no permission, and the start of the admin, which shows what the viewer may see.
 FREE = {"login", "logout", "password_change", "password_change_done", "jsi18n", "index", "app_list", "search"}
-ARGUMENTS = {"object_id": "1", "pk": "1", "app_label": "semantic", "content_type_id": "1", "url": "x"}
+ARGUMENTS = {
+    "object_id": "1", "pk": "1", "app_label": "semantic", "content_type_id": "1", "url": "x", "uuid": str(uuid4()),
+}  # fmt: skip
 
 
 def fill(word: str, household: str) -> None:
@@ -96,7 +99,7 @@ def objects_of(path: str) -> list[dict[str, str]]:
             rows = model._default_manager.order_by("pk")
             # Of what has no scope one is enough: all of it is closed.
             chosen = [*rows.exclude(household_id="home")[:2], *rows[:1]] if is_scoped(model) else rows[:1]
-            return [{**ARGUMENTS, "object_id": str(one.pk)} for one in chosen]
+            return [{**ARGUMENTS, "object_id": str(one.pk), "uuid": str(getattr(one, "uuid", ""))} for one in chosen]
     return [ARGUMENTS]
 
 
@@ -141,6 +144,35 @@ def test_the_search_of_the_timeline_is_within_the_bound(reviewer: Client) -> Non
     address = reverse("admin:episodic_timelineevent_query")
     assert f"{OWN} came" in reviewer.get(address, {"user_id": f"{OWN}-user"}).content.decode()
     assert f"{OTHER} came" not in reviewer.get(address, {"user_id": f"{OTHER}-user"}).content.decode()
+
+
+@pytest.mark.parametrize("page", ["timeline", "new"])
+@pytest.mark.parametrize(
+    "query",
+    [
+        {}, {"range": "all"}, {"range": "all", "q": OTHER}, {"range": "all", "user": f"{OTHER}-user"},
+        {"range": "all", "type": "message"}, {"range": "month", "from": "2026-01-01T00:00"},
+    ],
+)  # fmt: skip
+def test_the_timeline_is_within_the_bound(reviewer: Client, page: str, query: dict[str, str]) -> None:
+    answer = reviewer.get(reverse(f"admin:episodic_timelineevent_{page}"), query)
+    assert answer.status_code == 200
+    if page == "new":
+        assert answer.context["new"] <= 1
+        return
+    assert f"{OTHER} came" not in answer.content.decode()
+    assert {row["whose"] for row in answer.context["rows"]} <= {f"{OWN}-user / home"}
+    assert answer.context["people"] == [f"{OWN}-user"]
+    assert answer.context["drawing"].total == sum(one.total for one in answer.context["drawing"].lanes) <= 1
+    assert "segment" not in (answer.context.get("timeline_health") or "")
+
+
+def test_an_event_opens_within_the_bound(reviewer: Client) -> None:
+    pages = {
+        event.household_id: reviewer.get(reverse("admin:episodic_timelineevent_event", args=[event.uuid])).status_code
+        for event in TimelineEvent.objects.filter(household_id__in=["home", "office"])
+    }
+    assert pages == {"home": 200, "office": 404}
 
 
 def test_badges_count_within_the_bound(reviewer: Client) -> None:

@@ -1,7 +1,9 @@
 """*Timeline* in a real browser: a range by pointer and by keys, lanes, new events, and the slider of retention."""
 
 import os
+from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
+from importlib.resources import files
 from pathlib import Path
 
 import pytest
@@ -28,6 +30,12 @@ RETENTION = reverse("admin:episodic_retentionpolicy_changelist")
 SIZES = [{"width": 390, "height": 844}, {"width": 1440, "height": 900}]
 CHANGED = "document.querySelectorAll('[data-live]').forEach((part) => part.dispatchEvent(new CustomEvent('live')))"
 RANGE = "#timeline-plot .mh-plot-bar.is-in"
+AXE = files("axe_playwright_python").joinpath("axe.min.js").read_text()
+RUN_AXE = """async () => {
+  const levels = ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa", "wcag22aa"];
+  const found = await axe.run(document, { runOnly: { type: "tag", values: levels }, preload: false });
+  return found.violations.flatMap((one) => one.nodes.map((node) => `${one.id}: ${node.html.slice(0, 200)}`));
+}"""
 # A folder for pictures, for those who want to look at them.
 PICTURES = os.environ.get("TIMELINE_PICTURES")
 
@@ -47,6 +55,14 @@ def fill() -> None:
             household_id="home",
             recorded_at=now - timedelta(hours=2),
         )
+
+
+def findings(page: Page) -> Iterator[str]:
+    """What axe finds on a page, in both themes."""
+    page.evaluate(AXE)
+    for is_dark in (True, False):
+        page.evaluate("(dark) => document.documentElement.classList.toggle('dark', dark)", is_dark)
+        yield from page.evaluate(RUN_AXE)
 
 
 def picture(page: Page, name: str) -> None:
@@ -141,6 +157,7 @@ def check_new(page: Page, base: str, number: int) -> None:
     page.wait_for_selector(f".mh-happened .mh-entry:has-text('new {number}')")
     page.click(f".mh-event-link:has-text('new {number}')")
     page.wait_for_selector(".mh-event-words")
+    assert list(findings(page)) == []
     picture(page, "event")
 
 
@@ -185,6 +202,7 @@ def test_the_timeline_is_brushed_narrowed_and_pruned(live_server: LiveServer) ->
             for url in (HERE, f"{HERE}?range=all&q=boiler", RETENTION, reverse("admin:episodic_segment_changelist")):
                 page.goto(live_server.url + url, wait_until="load")
                 assert page.evaluate("document.documentElement.scrollWidth") <= size["width"], url
+                assert number or list(findings(page)) == [], url
             picture(page, "segments")
             check_range(page, live_server.url)
             check_new(page, live_server.url, number)
