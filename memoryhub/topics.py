@@ -26,6 +26,7 @@ TOPICS: dict[str, tuple[str, ...]] = {
     "events_setasidetask": ("jobs",),
     # Models
     "llm_breaker": ("models", "health"),
+    "llm_breakerchange": ("models",),
     "llm_budgetday": ("models", "health"),
     "llm_embeddingspace": ("models", "health"),
     "llm_modelcall": ("models",),

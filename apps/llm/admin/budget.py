@@ -13,10 +13,12 @@ from django.utils.safestring import SafeString
 from unfold.admin import ModelAdmin
 from unfold.dataclasses import ActionDialog
 from unfold.decorators import action, display
+from unfold.views import ChangeList
 
-from apps.core.admin.kit import NOTHING, ReadOnly, after_dialog, dollars, moment, operator_access, two_lines
+from apps.core.admin.kit import NOTHING, ReadOnly, after_dialog, dollars, may_view, moment, operator_access, two_lines
 from apps.core.domain.clock import SYSTEM_CLOCK, utcnow
 from apps.llm.admin.budget_page import PHASES, budget_page, share_of
+from apps.llm.admin.figures import asked_span, figures_page, helpful_buttons
 from apps.llm.guards.breakers import breaker_reset
 from apps.llm.guards.budgets import budget_reset
 from apps.llm.guards.rules import guard_rules
@@ -31,6 +33,13 @@ WAIVE = ActionDialog(
     form_class=None,
     form_submit_text="Waive",
 )
+
+
+class DayList(ChangeList):
+    """The days. The span of the figures above them is in the address, and is no filter of days."""
+
+    def get_filters_params(self, params: Any = None) -> Any:
+        return {name: value for name, value in super().get_filters_params(params).items() if name != "range"}
 
 
 @admin.register(BudgetDay)
@@ -57,10 +66,20 @@ class BudgetDayAdmin(ReadOnly, ModelAdmin):
         page = self.admin_site.admin_view(self.reset_view)
         return [path("breaker/reset/", page, name="llm_breaker_reset"), *super().get_urls()]
 
+    def get_changelist(self, request: HttpRequest, **kwargs: Any) -> type[DayList]:
+        return DayList
+
     def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
         if not self.has_view_permission(request):
             raise PermissionDenied
         shown = budget_page(may_reset=request.user.has_perm("llm.change_breaker"))
+        if may_view(request, "llm.modelcall"):
+            limit = guard_rules().budget
+            shown |= figures_page(
+                asked_span(request),
+                limit.usd if limit.is_enforced else None,
+                buttons=helpful_buttons(request.user, shown),
+            )
         context = {**shown, "title": "Budget and breakers", **(extra_context or {})}
         return super().changelist_view(request, context)
 

@@ -53,6 +53,7 @@ def describe_today(budget: BudgetStatus, now: datetime) -> dict[str, Any]:
     return {
         "limit": dollars(budget.limit) if budget.limit is not None else None,
         "spent": dollars(budget.spent),
+        "has_spent": budget.spent > 0,
         "share": describe_share(budget) if budget.limit is not None else None,
         "warned": ", ".join(f"{threshold}%" for threshold in budget.warned),
         "facts": facts,
@@ -86,6 +87,7 @@ def describe_providers(
             "name": breaker.provider,
             "models": [f"{model.model} ({model.role.value})" for model in models],
             "unpriced": [model.model for model in models if not model.is_priced],
+            "is_closed": breaker.phase is Phase.CLOSED,
             "is_budgeted": rules.budget.is_enforced,
             "breaker": describe_breaker(breaker, rules, utcnow(clock)),
             "tokens": describe_tokens(window) if window else None,

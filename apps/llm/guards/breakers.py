@@ -20,7 +20,7 @@ from apps.llm.domain.breaker import Admission, Attempt, BreakerState, Phase, Pro
 from apps.llm.events import BreakerChanged
 from apps.llm.guards.moments import milliseconds
 from apps.llm.guards.rules import GuardRules
-from apps.llm.models import Breaker
+from apps.llm.models import Breaker, BreakerChange
 
 T = TypeVar("T")
 Transition = Callable[[BreakerState], tuple[BreakerState, T]]
@@ -116,7 +116,7 @@ def lock_breaker(provider: str, now: int) -> BreakerState:
 
 
 def write_breaker(provider: str, before: BreakerState, after: BreakerState, now: int, actor: str | None = None) -> None:
-    """Store a state, and notify of a change of phase."""
+    """Store a state, and keep and notify of a change of phase."""
     Breaker.objects.filter(provider=provider).update(
         phase=after.phase.value,
         changed_at=to_datetime(after.changed_at),
@@ -128,6 +128,9 @@ def write_breaker(provider: str, before: BreakerState, after: BreakerState, now:
     )
     if after.phase is not before.phase:
         at = to_datetime(now)
+        BreakerChange.objects.create(
+            provider=provider, phase=after.phase, previous=before.phase, actor=actor or "", changed_at=at
+        )
         emit(BreakerChanged(provider=provider, phase=after.phase, previous=before.phase, actor=actor, at=at))
 
 

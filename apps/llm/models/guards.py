@@ -52,6 +52,30 @@ class Breaker(models.Model):
         return f"{self.provider}: {self.get_phase_display().lower()}"
 
 
+class BreakerChange(models.Model):
+    """A change of phase of a circuit breaker, kept as long as records of calls. actor: who reset it, else blank."""
+
+    provider = models.CharField(max_length=MAX_PROVIDER_CHARS)
+    phase = models.CharField(max_length=10, choices=BreakerPhase.choices)
+    previous = models.CharField(max_length=10, choices=BreakerPhase.choices)
+    actor = models.CharField(max_length=MAX_ACTOR_CHARS, blank=True, default="")
+    changed_at = models.DateTimeField()
+
+    class Meta:
+        ordering: ClassVar[list[str]] = ["-changed_at", "-id"]
+        constraints: ClassVar[list[models.BaseConstraint]] = [
+            # What did not change would be a state without an end.
+            models.CheckConstraint(name="llm_breaker_change_changes", condition=~Q(phase=F("previous"))),
+        ]
+        indexes: ClassVar[list[models.Index]] = [
+            # The line of states, and the removal of old ones.
+            models.Index(name="llm_breaker_change_newest", fields=["-changed_at", "-id"]),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.provider}: {self.get_phase_display().lower()}"
+
+
 class BudgetDay(models.Model):
     """What was spent on models in one day of UTC, and under which budget.
 

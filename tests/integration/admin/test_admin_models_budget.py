@@ -362,5 +362,5 @@ def test_page_takes_no_more_queries_for_more_days(
     for ago in range(60):
         spent("1", now.date() - timedelta(days=ago))
     text_of(operator, HERE)
-    with django_assert_max_num_queries(24):
+    with django_assert_max_num_queries(30):
         text_of(operator, HERE)

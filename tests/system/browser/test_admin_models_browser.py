@@ -13,7 +13,7 @@ from pytest_django.live_server_helper import LiveServer
 
 from apps.core.domain.clock import SYSTEM_CLOCK, utcnow
 from apps.llm.domain.protocol.statistics import ProtocolStatistics
-from apps.llm.models import Breaker, BudgetDay, ModelCall, Price, ToolRunDay
+from apps.llm.models import Breaker, BreakerChange, BudgetDay, ModelCall, Price, ToolRunDay
 from apps.llm.pricing.prices import prices_ensure
 from apps.llm.tools.counts import output_count
 from tests.integration.admin.pages import address
@@ -42,6 +42,8 @@ def used(settings: Any) -> Iterator[None]:
         breaker("openai", "open", now)
         breaker(f"openai@{LONG}:8000", "half_open", now)
         call(model=LONG, provider=f"openai@{LONG}:8000", started_at=now, cost_usd=None)
+        BreakerChange.objects.create(provider="openai", phase="open", previous="closed", changed_at=now)
+        call(outcome="refused", guard="breaker", reason="open", provider="", model="", attempts=0, started_at=now)
         call(outcome="refused", guard="budget", reason="budget_exceeded", provider="", model="", started_at=now)
         output_count(statistics=ProtocolStatistics(outputs=10, abp=6, vcp=2, text=2, fallback_to_vcp=2))
         ToolRunDay.objects.create(day=now.date(), tool="memory_save", protocol="abp", outcome="done", runs=6)
@@ -53,6 +55,21 @@ def pages() -> list[str]:
     models = (BudgetDay, ModelCall, Price, ToolRunDay)
     rows = [address(model, "change", model._default_manager.order_by("pk")[0].pk) for model in models]
     return [*lists, *rows, f"{reverse('admin:llm_breaker_reset')}?provider=openai"]
+
+
+def check_figures(page: Page) -> None:
+    """Each chart is drawn from the numbers of its table; the span is chosen by keyboard and holds for all."""
+    drawn = page.locator("#figures canvas.chart").evaluate_all(
+        "all => all.map((one) => Chart.getChart(one).data.labels.length)"
+    )
+    assert drawn == [30, 30, 30, 30]
+    rows = page.locator("#figures .mh-table-box[data-chart=latency] tbody tr")
+    assert rows.count() == 30
+    assert page.locator(".mh-state-line .mh-state-bad").count() >= 1
+    page.locator("#figures nav a", has_text="7 days").press("Enter")
+    page.wait_for_url("**range=7d**")
+    page.wait_for_selector("h2:has-text('The last 7 days')")
+    page.wait_for_function("Chart.getChart(document.querySelector('#chart-latency canvas')).data.labels.length === 28")
 
 
 def press_until(page: Page, name: str) -> None:
@@ -77,13 +94,17 @@ def test_the_pages_about_models_work_in_a_browser(live_server: LiveServer) -> No
             page.goto(live_server.url + url, wait_until="load")
             if page.evaluate("document.documentElement.scrollWidth") > 390:
                 wide.append(url)
+        page.set_viewport_size({"width": 320, "height": 900})
+        page.goto(live_server.url + HERE)
+        assert page.evaluate("document.documentElement.scrollWidth") <= 320
         page.set_viewport_size({"width": 1280, "height": 900})
         page.goto(live_server.url + HERE)
+        check_figures(page)
         press_until(page, "Waive what was spent today")
         page.keyboard.press("Enter")
         page.click("#dialog button[type=submit]")
         page.wait_for_selector("text=$9.50 of today does not count any more.")
-        press_until(page, "Reset breaker of openai")
+        press_until(page, "Reset the breaker of openai")
         page.keyboard.press("Enter")
         page.wait_for_selector("text=Reset the circuit breaker of")
         press_until(page, "Reset")
