@@ -101,7 +101,7 @@ def account_bind(*, login: User, scope: Scope, reads: Collection[str] = ()) -> N
 
 @transaction.atomic
 def account_set_person(*, login: User, person_id: str) -> None:
-    """Say whose own pages an account has at `/`; nobody's for a blank id.
+    """Say whose own pages an account has at `/`; of no person for a blank id.
 
     Raises InvalidInputError for an id that is too long, and for a user who is being forgotten.
     """

@@ -215,7 +215,7 @@ class LiveProcess:
     async def viewer_of(self, session_key: str, *, is_open: bool = False) -> Viewer | None:
         """Return who is signed in with a session. Raises SessionsUnavailableError, also where too many wait.
 
-        is_open: of a socket that is open already, which is looked at however many strangers knock.
+        is_open: of a socket that is open already, which is checked however many strangers knock.
         """
         if self._waiting >= MAX_WAITING and not is_open:
             raise SessionsUnavailableError

@@ -95,7 +95,7 @@ def build_field(name: str, schema: Schema) -> forms.Field:
 class BaseRuleForm(forms.ModelForm):
     """The part of the form that does not depend on the settings.
 
-    entered: unsaved values to show instead of the rule's own. is_draft: to be looked at, not saved, so that it does
+    entered: unsaved values to show instead of the rule's own. is_draft: to be shown, not saved, so that it does
     not matter whether the rule has changed since. saved: the text of every field as the rule is stored. parent_name:
     what it inherits from, in words. document: what the form describes, once it is valid.
     """

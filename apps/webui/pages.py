@@ -32,7 +32,7 @@ class Page:
 
 
 def guarded(page: Page) -> View:
-    """Return the view of a page for people alone: strangers sign in first, accounts of nobody's are shown why.
+    """Return the view of a page for people alone: strangers sign in first, accounts of no person are shown why.
 
     What a page shows belongs to one person: no cache keeps it, neither of a proxy nor of the browser.
     """

@@ -80,7 +80,7 @@ LATER_STEPS: tuple[tuple[str, str, str, tuple[Call, ...]], ...] = (
     (
         "save",
         "Save a memory",
-        "One sentence that stands on its own. The hub answers what it did with it: inserted, merged, superseded.",
+        "One sentence that needs no other. The hub answers what it did with it: inserted, merged, superseded.",
         (Call(MEMORIES, SAVED),),
     ),
     (

@@ -136,7 +136,7 @@ def columns(found: Mapping[int, int], count: int) -> list[int]:
 
 
 def label_shape(buckets: Buckets) -> str:
-    """Return the format in which the beginnings of spans are told apart."""
+    """Return the format in which the beginnings of spans differ."""
     first, last = buckets.edge(0), buckets.edge(buckets.count)
     if buckets.width >= DAY:
         return "M j, Y" if first.year != last.year else "M j"
