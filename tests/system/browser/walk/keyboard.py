@@ -14,6 +14,7 @@ NAME = """() => {
   const names = [now.getAttribute("aria-label") ?? "", ...labels, text.textContent, now.id];
   return names.map((name) => name.replace(/\\s+/g, " ").trim());
 }"""
+# A property outlasts what live parts do to attributes.
 # Everything that can be pressed or filled in where it is seen; of radio buttons with one name one is reached.
 MARK = """() => {
   const all = document.querySelectorAll("a[href], button, input:not([type=hidden]), select, textarea, summary, " +
@@ -21,7 +22,7 @@ MARK = """() => {
   const isSeen = (one) => one.checkVisibility({checkVisibilityCSS: true}) && one.getClientRects().length > 0 &&
     !one.disabled && one.tabIndex >= 0 && !one.closest("[inert]") && !(one.type === "radio" && !one.checked);
   const marked = [...all].filter(isSeen);
-  marked.forEach((one, number) => { one.dataset.walkNumber = number; });
+  marked.forEach((one, number) => { one.walkNumber = number; });
   return marked.map((one) => one.outerHTML.replace(/\\s+/g, " ").slice(0, 140));
 }"""
 # What shows that something has the focus: an outline or a shadow of itself, of what is around it, or of its label.
@@ -35,7 +36,7 @@ FOCUS = """() => {
   };
   const around = [now.parentElement, now.parentElement?.parentElement];
   const near = [now, ...around, now.nextElementSibling, ...(now.labels ?? [])];
-  return {number: now.dataset.walkNumber ?? "", isShown: near.some(shows), html: now.outerHTML.slice(0, 140)};
+  return {number: now.walkNumber ?? -1, isShown: near.some(shows), html: now.outerHTML.slice(0, 140)};
 }"""
 
 
@@ -76,10 +77,10 @@ class Keyboard:
         for _ in range(len(wanted) + 20):
             self.press("Tab")
             now: dict[str, Any] | None = self.page.evaluate(FOCUS)
-            if now is None or now["number"] in reached:
+            if now is None or (now["number"] in reached and now["number"] >= 0):
                 break
             if not now["isShown"]:
                 hidden.append(f"does not show the focus: {now['html']}")
             reached.add(now["number"])
-        missed = [html for number, html in enumerate(wanted) if str(number) not in reached]
+        missed = [html for number, html in enumerate(wanted) if number not in reached]
         return [*(f"cannot be reached: {html}" for html in missed), *hidden]
