@@ -109,6 +109,10 @@ def test_a_rule_is_edited_by_keyboard_alone(live_server: LiveServer) -> None:
         page.keyboard.press("Enter")
         page.wait_for_selector("#trial-result:has-text('They do not conflict')")
 
+        for width in (320, 390, 1440):
+            page.set_viewport_size({"width": width, "height": 900})
+            assert page.evaluate("document.documentElement.scrollWidth") <= width
+
         tab_to(page, SAVE)
         page.keyboard.press("Enter")
         page.wait_for_selector("#rules-flow")
