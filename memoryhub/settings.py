@@ -75,7 +75,7 @@ MIDDLEWARE = [
     "apps.core.rest.middleware.ContentPolicyMiddleware",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
-    "apps.core.rest.seen.SeenMiddleware",
+    "apps.core.pages.seen.SeenMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",

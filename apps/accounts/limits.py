@@ -4,7 +4,7 @@ from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
 
 from apps.accounts.failures import account_named, record_failure
-from apps.core.error_pages import Problem, Way, problem_page
+from apps.core.pages.errors import Problem, Way, problem_page
 
 RETRY_SECONDS = 300
 # Views at which an attempt that a limit refuses is a failed sign-in.

@@ -9,7 +9,7 @@ from django.utils.safestring import SafeString
 
 from apps.core.admin.kit import NOTHING
 from apps.core.domain.scope import Scope
-from apps.core.times import exact
+from apps.core.pages.times import exact
 from apps.retrieval.domain.text.terms import terms
 
 SHOWN_CHARS = 600

@@ -13,8 +13,8 @@ from apps.core.admin.key_use import key_bars, recent_days
 from apps.core.admin.kit import moment
 from apps.core.domain.scope import Permission
 from apps.core.models import ApiKey
+from apps.core.pages.times import ago, in_words
 from apps.core.selectors import key_list
-from apps.core.times import ago, in_words
 
 # More are in the list of keys, which can be searched.
 MAX_KEYS = 200

@@ -14,7 +14,7 @@ from apps.cockpit.pages import render_fragment, render_page
 from apps.core.admin.bars import Bar, Bars
 from apps.core.admin.kit import filesize, moment
 from apps.core.domain.errors import MemoryHubError
-from apps.core.times import ago, in_figures, in_words
+from apps.core.pages.times import ago, in_figures, in_words
 from apps.semantic import services
 
 CHANGE = "llm.change_embeddingspace"

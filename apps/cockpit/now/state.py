@@ -14,8 +14,8 @@ from apps.core.admin.kit import dollars, filesize
 from apps.core.bounds import is_bound
 from apps.core.health import OK, readiness
 from apps.core.models import ProcessKind
+from apps.core.pages.times import age
 from apps.core.processes import ProcessState, live_processes
-from apps.core.times import age
 from apps.llm.services import budget_status, guard_rules
 from apps.semantic.domain.index_health import IndexLevel
 

@@ -7,7 +7,7 @@ from statistics import median
 
 from apps.core.admin.bars import Bar, Bars
 from apps.core.admin.kit import moment
-from apps.core.times import in_figures
+from apps.core.pages.times import in_figures
 from apps.events.selectors import JobRun
 
 SHOWN, STEP, HEIGHT, LEAST = 30, 6, 28, 4

@@ -10,8 +10,8 @@ from apps.cockpit.pages import render_fragment, render_page
 from apps.cockpit.work.bars import outcome_in_words, run_bars
 from apps.core.admin.kit import moment
 from apps.core.domain.clock import SYSTEM_CLOCK, utcnow
+from apps.core.pages.times import ago, in_words
 from apps.core.processes import live_workers
-from apps.core.times import ago, in_words
 from apps.events import services
 
 MAX_REPORT_CHARS = 20_000

@@ -22,8 +22,8 @@ from unfold.decorators import display
 from apps.core.bounds import is_bound
 from apps.core.domain.errors import MemoryHubError
 from apps.core.domain.scope import Access, Permission, system_access
-from apps.core.texts import TOOLTIP_CHARS, cut, long_text
-from apps.core.times import exact, moment_tag
+from apps.core.pages.texts import TOOLTIP_CHARS, cut, long_text
+from apps.core.pages.times import exact, moment_tag
 
 NOTHING = "-"
 CONFIRMED = "confirmed"

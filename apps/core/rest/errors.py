@@ -12,8 +12,8 @@ from drf_standardized_errors.handler import exception_handler
 from rest_framework import status
 from rest_framework.response import Response
 
-from apps.core import error_pages
 from apps.core.domain import errors
+from apps.core.pages import errors as error_pages
 from apps.core.request_id import current_request_id
 from apps.core.schemas.bodies import BodyTooLargeError
 from apps.core.schemas.errors import problem, status_of

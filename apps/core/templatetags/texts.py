@@ -3,7 +3,7 @@
 from django import template
 from django.utils.safestring import SafeString
 
-from apps.core.texts import long_text
+from apps.core.pages.texts import long_text
 
 register = template.Library()
 register.filter(long_text)

@@ -5,7 +5,7 @@ from datetime import datetime
 from django import template
 from django.utils.safestring import SafeString
 
-from apps.core.times import ago_tag, moment_tag
+from apps.core.pages.times import ago_tag, moment_tag
 
 register = template.Library()
 

@@ -41,7 +41,7 @@ from apps.core.admin.lists import (
     as_uuid,
     comparable,
 )
-from apps.core.times import roughly
+from apps.core.pages.times import roughly
 from apps.episodic.admin.columns import ROWS_WORDS, TimelineTab, mono, segment_link, whose
 from apps.episodic.admin.search import search_page
 from apps.episodic.admin.timeline_page import event_page, timeline_new, timeline_page

@@ -13,7 +13,7 @@ from unfold.decorators import display
 
 from apps.core.admin.kit import ReadOnly, badge, column, excerpt, moment, moment_column, two_lines
 from apps.core.domain.clock import SYSTEM_CLOCK, utcnow
-from apps.core.times import in_words
+from apps.core.pages.times import in_words
 from apps.episodic.admin.columns import TimelineTab, segment_link
 from apps.episodic.domain.warnings import HINTS, Severity, WarningKind
 from apps.episodic.models import TimelineWarning

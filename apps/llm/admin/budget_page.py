@@ -11,7 +11,7 @@ from django.utils.timesince import timeuntil
 
 from apps.core.admin.kit import dollars, moment
 from apps.core.domain.clock import SYSTEM_CLOCK, Clock, utcnow
-from apps.core.times import ago
+from apps.core.pages.times import ago
 from apps.llm.admin.charts import spending_chart
 from apps.llm.domain.breaker import Phase
 from apps.llm.domain.rate import THROTTLE_PERCENT, Projection

@@ -27,7 +27,7 @@ from apps.core.admin.kit import (
 from apps.core.admin.lists import comparable
 from apps.core.domain.clock import SYSTEM_CLOCK, Clock, utcnow
 from apps.core.domain.latency import SampleQuality
-from apps.core.times import in_figures
+from apps.core.pages.times import in_figures
 from apps.llm.admin.call_list import CONTENT, FILTERS, LATEST, CallList, CallPaginator, matching
 from apps.llm.domain.refusals import Advice, advice_for
 from apps.llm.guards.calls import RECENT, recent_latencies

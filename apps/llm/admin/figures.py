@@ -13,7 +13,7 @@ from django.utils.http import urlencode
 from apps.core.admin.charts import Chart, Series
 from apps.core.admin.kit import dollars, moment
 from apps.core.domain.clock import SYSTEM_CLOCK, Clock, utcnow
-from apps.core.times import in_figures, in_words
+from apps.core.pages.times import in_figures, in_words
 from apps.llm.admin.charts import day_label, money
 from apps.llm.domain.breaker import Phase
 from apps.llm.domain.forecast import LEAST_DAYS, Forecast

@@ -34,7 +34,7 @@ from apps.core.admin.kit import (
 from apps.core.admin.lists import SearchedList, UserFilter
 from apps.core.domain.errors import NotFoundError
 from apps.core.domain.scope import system_access
-from apps.core.times import in_figures
+from apps.core.pages.times import in_figures
 from apps.notes.models import ExtractedFact, ExtractionRun, NoteVersion
 from apps.notes.services import fact_undo
 from apps.semantic.selectors import conflict_get, memory_get_any

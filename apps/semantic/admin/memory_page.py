@@ -10,7 +10,7 @@ from django.urls import reverse
 
 from apps.core.admin.kit import operator_access
 from apps.core.domain.clock import SYSTEM_CLOCK, utcnow
-from apps.core.times import ago, exact
+from apps.core.pages.times import ago, exact
 from apps.semantic.conflicts.review import can_revert
 from apps.semantic.models import (
     BridgeAudit,

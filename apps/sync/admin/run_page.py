@@ -9,7 +9,7 @@ from django.utils.safestring import SafeString
 
 from apps.core.admin.kit import NOTHING, choice_badge, moment
 from apps.core.domain.clock import SYSTEM_CLOCK, utcnow
-from apps.core.times import in_figures
+from apps.core.pages.times import in_figures
 from apps.sync.admin.changes import change_rows
 from apps.sync.admin.words import RUN_COLOURS, STEP_WORDS, WORKING, count_of, run_link, short_commit
 from apps.sync.domain.errors import KNOWLEDGE_UNAVAILABLE, PARTIAL_FAILURE

@@ -12,7 +12,7 @@ from django.urls import reverse
 from pytest_django import Settings
 
 from apps.accounts.services import person_create
-from apps.core import error_pages
+from apps.core.pages import errors as error_pages
 from apps.core.request_id import begin_request
 from apps.semantic.models import Memory
 from tests.integration.admin.frames import faults_of

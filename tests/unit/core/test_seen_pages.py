@@ -9,7 +9,7 @@ from django.http.response import HttpResponseBase
 from hypothesis import given
 from hypothesis import strategies as st
 
-from apps.core.rest.seen import MAX_CHARS, SeenMiddleware, show_unseen
+from apps.core.pages.seen import MAX_CHARS, SeenMiddleware, show_unseen
 
 RLO = "\u202e"
 UNSEEN = '<span class="mh-unseen" title="Right-to-left override">[U+202E]</span>'

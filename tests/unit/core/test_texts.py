@@ -2,7 +2,7 @@
 
 import pytest
 
-from apps.core.texts import HELD_CHARS, SHOWN_CHARS, cut, long_text
+from apps.core.pages.texts import HELD_CHARS, SHOWN_CHARS, cut, long_text
 
 
 def test_short_text_is_whole() -> None:

@@ -8,7 +8,7 @@ from django.utils import timezone
 from hypothesis import given
 from hypothesis import strategies as st
 
-from apps.core.times import age, ago, ago_tag, exact, in_figures, in_words, moment_tag, roughly
+from apps.core.pages.times import age, ago, ago_tag, exact, in_figures, in_words, moment_tag, roughly
 
 NOON = datetime(2026, 5, 10, 12, 0, 7, tzinfo=UTC)
 S, H, D = 1, 3600, 86_400

@@ -1,0 +1,1 @@
+"""What all pages share, those of operators and of people: times, long texts, characters that are unseen, and errors."""
