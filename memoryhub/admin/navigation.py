@@ -21,11 +21,16 @@ MAX_BADGE = 999
 Badges = Callable[[str], dict[str, Any]]
 
 # What operators come for. A page of the cockpit by its name, or the list of a model; hidden from who may not see it.
-JOBS = ("now", "ask", "semantic.memory", "people", "decisions", "episodic.timelineevent", "work", "index", "audit")
+JOBS = (
+    "now", "ask", "semantic.memory", "people", "decisions", "rules.mergerule", "episodic.timelineevent", "work",
+    "llm.budgetday", "index", "access", "audit",
+)  # fmt: skip
 # Title, icon, and the page of the model.
 OF_JOBS = {
     "semantic.memory": ("Memories", "neurology", "changelist"),
+    "rules.mergerule": ("Rules", "rule", "changelist"),
     "episodic.timelineevent": ("Timeline", "timeline", "timeline"),
+    "llm.budgetday": ("Models", "account_balance_wallet", "changelist"),
 }
 PAGES_BY_NAME = {page.name: page for page in PAGES}
 
@@ -46,7 +51,6 @@ LISTS: tuple[tuple[str, tuple[tuple[str, str, str], ...]], ...] = (
             ("Conflicts", "balance", "semantic.conflict"),
             ("Consolidations", "manage_search", "semantic.consolidation"),
             ("Judge", "gavel", "semantic.judge"),
-            ("Merge rules", "rule", "rules.mergerule"),
             ("Rule versions", "history", "rules.mergeruleversion"),
         ),
     ),
@@ -74,7 +78,6 @@ LISTS: tuple[tuple[str, tuple[tuple[str, str, str], ...]], ...] = (
     (
         "Models",
         (
-            ("Budget and breakers", "account_balance_wallet", "llm.budgetday"),
             ("Calls", "forum", "llm.modelcall"),
             ("Prices", "sell", "llm.price"),
             ("Tool statistics", "construction", "llm.toolrunday"),

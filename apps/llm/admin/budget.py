@@ -80,7 +80,7 @@ class BudgetDayAdmin(ReadOnly, ModelAdmin):
                 limit.usd if limit.is_enforced else None,
                 buttons=helpful_buttons(request.user, shown),
             )
-        context = {**shown, "title": "Budget and breakers", **(extra_context or {})}
+        context = {**shown, "title": "Models", **(extra_context or {})}
         return super().changelist_view(request, context)
 
     # What an operator may do

@@ -95,7 +95,7 @@ class MergeRuleAdmin(ModelAdmin):
             raise PermissionDenied
         context = {
             **self.admin_site.each_context(request),
-            "title": "Merge rules",
+            "title": "Rules",
             "opts": self.opts,
             "media": self.media,
             "has_add_permission": self.has_add_permission(request),
