@@ -19,6 +19,7 @@ from apps.llm.tools.counts import output_count
 from tests.integration.admin.pages import address
 from tests.integration.llm.configuring import FALLBACK, MODEL, breaker, call, configured, spent
 from tests.system.browser.test_admin_browser import BROWSER, FLAGS, PASSWORD, log_in, watch
+from tests.system.hub import wait_for
 
 pytestmark = [
     pytest.mark.django_db(transaction=True),
@@ -69,7 +70,8 @@ def check_figures(page: Page) -> None:
     page.locator("#figures nav a", has_text="7 days").press("Enter")
     page.wait_for_url("**range=7d**")
     page.wait_for_selector("h2:has-text('The last 7 days')")
-    page.wait_for_function("Chart.getChart(document.querySelector('#chart-latency canvas')).data.labels.length === 28")
+    points = "Chart.getChart(document.querySelector('#chart-latency canvas'))?.data.labels.length"
+    wait_for(lambda: page.evaluate(points) == 28, "the points of seven days")
 
 
 def press_until(page: Page, name: str) -> None:

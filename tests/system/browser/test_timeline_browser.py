@@ -19,6 +19,7 @@ from tests.integration.admin import timeline
 from tests.integration.episodic.upkeep import a_sealed_segment, an_archived_segment
 from tests.system.browser.test_admin_browser import BROWSER, FLAGS, PASSWORD, log_in, watch
 from tests.system.browser.test_admin_timeline_browser import aside
+from tests.system.hub import wait_for
 
 pytestmark = [
     pytest.mark.django_db(transaction=True),
@@ -110,16 +111,16 @@ def check_range(page: Page, base: str) -> None:
         "ArrowUp",
     ):
         page.keyboard.press(key)
-    page.wait_for_function(IS_SETTLED)
+    wait_for(lambda: page.evaluate(IS_SETTLED), "the number of the range")
     assert page.locator(RANGE).count() > 1
     assert 0 < in_range(page) < int(whole.split()[0])
     assert plot.get_attribute("role") == "slider"
     assert f"{in_range(page)} events" in (plot.get_attribute("aria-valuetext") or "")
     assert plot.evaluate("(plot) => plot === document.activeElement")
     page.keyboard.press("Escape")
-    page.wait_for_function(IS_SETTLED)
+    wait_for(lambda: page.evaluate(IS_SETTLED), "the number of the range")
     assert page.locator(RANGE).count() == 0
-    page.wait_for_function("!location.search.includes('from=')")
+    wait_for(lambda: "from=" not in page.url, "an address without a range")
 
     plot.scroll_into_view_if_needed()
     box = page.locator("#timeline-plot .mh-plot-bars").bounding_box()
@@ -129,7 +130,7 @@ def check_range(page: Page, base: str) -> None:
     page.mouse.move(box["x"] + box["width"] * 0.75, box["y"] + 30, steps=4)
     page.mouse.move(box["x"] + box["width"] - 2, box["y"] + 30)
     page.mouse.up()
-    page.wait_for_function(IS_SETTLED)
+    wait_for(lambda: page.evaluate(IS_SETTLED), "the number of the range")
     assert 0 < in_range(page) < int(whole.split()[0])
     picture(page, "timeline-range")
     assert page.evaluate("window.isSamePage")
@@ -173,9 +174,7 @@ def check_retention(page: Page, base: str) -> None:
     assert (slider.get_attribute("aria-valuetext") or "") == f"{days} days"
     shaded = page.locator("#retention-plot .is-going").count()
     assert shaded > 1
-    page.wait_for_function(
-        "(days) => document.querySelector('#retention-going [name=days]').value === days", arg=str(days)
-    )
+    wait_for(lambda: page.input_value("#retention-going [name=days]") == str(days), "the number of the slider")
     assert "would go" in page.inner_text("#retention-going")
     assert page.locator(".mh-going li").count() >= 1
     picture(page, "retention")
