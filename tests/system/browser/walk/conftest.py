@@ -21,9 +21,9 @@ def filled() -> Iterator[FilledHub]:
     shutil.rmtree(place, ignore_errors=True)
 
 
-@pytest.fixture(scope="session")
+@pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
-    """A browser for all walks."""
+    """A browser for the walks of a module. Playwright drives one at a time in a process, so it ends with the module."""
     with sync_playwright() as playwright:
         started = playwright.chromium.launch(executable_path=BROWSER, args=FLAGS)
         yield started

@@ -93,6 +93,8 @@ def arguments_of(route: str, name: str) -> Iterator[tuple[str, dict[str, Any]]]:
 def objects_of(model: type[Model], *, each_state: bool) -> Iterator[tuple[str, Any]]:
     """Yield the newest object of a model, or of each of its states."""
     rows = model._default_manager.order_by("-pk")
+    if model is Memory:  # managed ones, which follow a file, have no buttons
+        rows = rows.filter(managed_by="")
     states = [field.name for field in model._meta.fields if field.name in STATES and each_state]
     if not states:
         yield "", newest(rows)

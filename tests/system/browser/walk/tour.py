@@ -15,7 +15,8 @@ FOR_VISITORS = {"account_reset_password_from_key"}
 # These lead on to another page, also for an owner.
 LEADS_ON = {
     "account_overview", "account_login", "account_set_password", "admin:login", "mfa_authenticate", "mfa_activate_totp",
-    "mfa_login_webauthn", "rehearse_rule",
+    "mfa_login_webauthn", "rehearse_rule", "rehearse_new_rule", "rehearse_edits", "admin:rules_mergerule_preview_new",
+    "admin:rules_mergerule_preview",
 }  # fmt: skip
 # An owner has all permissions; what is refused is refused to everyone, since only services write there.
 REFUSED_TO_ALL = ("_add", "_delete")
