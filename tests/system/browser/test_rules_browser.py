@@ -1,18 +1,16 @@
 """The editor of a rule in a real browser, by keyboard alone: add a setting, see the rehearsal, try it, save it."""
 
-from contextlib import suppress
-
 import pytest
 from django.contrib.auth.models import User
 from django.urls import reverse
+from django.utils import timezone
 from playwright.sync_api import Page, Route, expect, sync_playwright
 from pytest_django.live_server_helper import LiveServer
 
-from apps.core.domain.errors import ConflictError
 from apps.core.domain.scope import Scope, system_access
 from apps.rules import selectors
 from apps.rules.domain.documents.builtin import BUILT_IN
-from apps.rules.services import rule_register
+from apps.rules.models import MergeRule, RegistryVersion
 from apps.semantic.domain.memory import MemoryDraft
 from apps.semantic.services import memory_save_many
 from tests.system.browser.test_admin_browser import BROWSER, FLAGS, PASSWORD, log_in, watch
@@ -61,9 +59,12 @@ def focused(page: Page) -> str:
 
 
 def keep_default() -> None:
-    """Have the built-in rule, which an earlier test that commits may have emptied."""
-    with suppress(ConflictError):
-        rule_register(document={"name": "default", **BUILT_IN["default"]}, actor="test")
+    """Have the built-in rules, which an earlier test that commits may have emptied."""
+    now = timezone.now()
+    for name, document in BUILT_IN.items():
+        values = {"document": document, "version": 0, "created_at": now, "updated_at": now, "updated_by": "built in"}
+        MergeRule.objects.get_or_create(name=name, defaults=values)
+    RegistryVersion.objects.get_or_create(pk=1)
 
 
 def test_a_rule_is_edited_by_keyboard_alone(live_server: LiveServer) -> None:
