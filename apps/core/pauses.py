@@ -4,18 +4,20 @@ What their applications send is refused while it lasts. What is kept stays reada
 their own pages is saved: to correct something is no reason to listen again.
 """
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
+from typing import TypeVar
 
 from django.db.models import Q, QuerySet
 
 from apps.core.domain.clock import SYSTEM_CLOCK, Clock, utcnow
-from apps.core.domain.errors import ConflictError, InvalidInputError
+from apps.core.domain.errors import ConflictError, InvalidInputError, MemoryHubError
 from apps.core.domain.scope import Access
 from apps.core.models import Pause
 
 # The actor of a person's own pages begins so; those of keys begin with `key:`.
 PERSON = "person:"
+Item = TypeVar("Item")
 
 
 class PausedError(ConflictError):
@@ -44,6 +46,23 @@ def require_saving(access: Access, user_id: str | None, *, clock: Clock = SYSTEM
     """Raise PausedError where the caller may save nothing for a user now."""
     if paused_among(access, [user_id], clock=clock):
         raise PausedError
+
+
+def refuse_paused(
+    access: Access,
+    items: Sequence[Item | MemoryHubError],
+    user_of: Callable[[Item], str],
+    *,
+    clock: Clock = SYSTEM_CLOCK,
+) -> list[Item | MemoryHubError]:
+    """Return what is to be saved, with an error in the place of each item whose user has paused saving."""
+    users = (user_of(item) for item in items if not isinstance(item, MemoryHubError))
+    paused = paused_among(access, users, clock=clock)
+    if not paused:
+        return list(items)
+    return [
+        item if isinstance(item, MemoryHubError) or user_of(item) not in paused else PausedError() for item in items
+    ]
 
 
 def pause_begin(*, user_id: str, until: datetime | None, actor: str, clock: Clock = SYSTEM_CLOCK) -> Pause:

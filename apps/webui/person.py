@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from django.http import HttpRequest
 
 from apps.core.domain.scope import Access, Permission, Scope
+from apps.core.pauses import PERSON
 
 
 @dataclass(frozen=True)
@@ -22,7 +23,7 @@ class Person:
     @property
     def access(self) -> Access:
         """Return what they may do: read and write what is theirs, and nothing else."""
-        return Access(self.scope, Permission.WRITE, f"person:{self.user_id}")
+        return Access(self.scope, Permission.WRITE, f"{PERSON}{self.user_id}")
 
 
 def person_of(request: HttpRequest) -> Person | None:

@@ -15,7 +15,7 @@ from apps.core.domain.clock import SYSTEM_CLOCK, Clock, utcnow
 from apps.core.domain.errors import MemoryHubError, UnavailableError
 from apps.core.domain.offsets import in_offset, offset_minutes
 from apps.core.domain.scope import Access
-from apps.core.pauses import PausedError, paused_among
+from apps.core.pauses import refuse_paused
 from apps.episodic.domain.event import EventDraft, EventRecord, ScopeKey, event_identity
 from apps.episodic.domain.rotation import is_full
 from apps.episodic.domain.rules import require_recordable
@@ -74,7 +74,8 @@ def events_record(*, access: Access, drafts: Sequence[EventDraft], clock: Clock 
     file that is found damaged is taken out of service in a transaction of its own.
     """
     watch, now = Stopwatch(len(drafts), clock), utcnow(clock)
-    prepared = without_paused(access, [prepare_event(access, draft, now) for draft in drafts], clock)
+    drafted = [prepare_event(access, draft, now) for draft in drafts]
+    prepared = refuse_paused(access, drafted, lambda record: record.key.user_id, clock=clock)
     unique: dict[UUID, EventRecord] = {}
     for item in prepared:
         if isinstance(item, EventRecord):
@@ -114,16 +115,6 @@ def prepare_event(access: Access, draft: EventDraft, now: datetime) -> EventReco
         identity=event_identity(key, draft.event_type, draft.timestamp, draft.content),
         recorded_at=now,
     )
-
-
-def without_paused(
-    access: Access, prepared: Sequence[EventRecord | MemoryHubError], clock: Clock
-) -> list[EventRecord | MemoryHubError]:
-    """Return the events with an error in the place of each whose user has paused saving."""
-    paused = paused_among(access, (item.key.user_id for item in prepared if isinstance(item, EventRecord)), clock=clock)
-    return [
-        PausedError() if isinstance(item, EventRecord) and item.key.user_id in paused else item for item in prepared
-    ]
 
 
 def commit_events(unique: Mapping[UUID, EventRecord], actor: str, clock: Clock) -> dict[UUID, RecordResult]:

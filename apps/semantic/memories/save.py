@@ -12,7 +12,7 @@ from apps.core.domain.clock import SYSTEM_CLOCK, Clock, utcnow
 from apps.core.domain.errors import MemoryHubError, UnavailableError
 from apps.core.domain.latency import monotonic_ms
 from apps.core.domain.scope import Access
-from apps.core.pauses import PausedError, paused_among
+from apps.core.pauses import refuse_paused
 from apps.llm.selectors import EmbeddingSpace
 from apps.retrieval.domain.content import content_hash
 from apps.rules.selectors import active_rules
@@ -72,23 +72,11 @@ def memory_save_many(
     index_guard().admit(len(drafts), clock=clock)
 
     def save() -> list[SaveOutcome]:
-        prepared = without_paused(access, save_prepare(access=access, drafts=drafts), clock)
-        return save_write(prepared=prepared, clock=clock)
+        prepared = save_prepare(access=access, drafts=drafts)
+        items = refuse_paused(access, prepared.items, lambda one: one.key.user_id, clock=clock)
+        return save_write(prepared=replace(prepared, items=items), clock=clock)
 
     return with_current_space(lambda _: save())
-
-
-def without_paused(access: Access, prepared: PreparedSaves, clock: Clock) -> PreparedSaves:
-    """Return the saves with an error in the place of each whose user has paused saving."""
-    paused = paused_among(
-        access, (item.key.user_id for item in prepared.items if isinstance(item, Candidate)), clock=clock
-    )
-    if not paused:
-        return prepared
-    items = [
-        PausedError() if isinstance(one, Candidate) and one.key.user_id in paused else one for one in prepared.items
-    ]
-    return replace(prepared, items=items)
 
 
 def save_prepare(*, access: Access, drafts: Sequence[MemoryDraft]) -> PreparedSaves:
