@@ -19,9 +19,9 @@ from apps.episodic.domain.filters import event_values
 from apps.episodic.domain.window import EventQuery, OldestEvents, TopEvents, Window
 from apps.episodic.queries.archived import RunReader, promising_runs
 from apps.episodic.queries.lookup import find_event
-from apps.episodic.queries.query import MAX_TRIES, find_events
-from apps.episodic.store.archived_segments import ArchivedFileDamagedError, unreadable_error
-from apps.episodic.store.file_cache import ArchiveView, archive_cache, catalogue_contention
+from apps.episodic.queries.one_moment import of_one_moment
+from apps.episodic.queries.query import find_events
+from apps.episodic.store.file_cache import ArchiveView
 from apps.episodic.store.rows import EVENT_COLUMNS, ROWS_COUNT, VERSION, record_of, rows_where
 
 SQL = f"""
@@ -120,25 +120,16 @@ def cursor_of(direction: str, record: EventRecord) -> str:
 
 def read_page(wanted: Wanted) -> tuple[EventRecord, ...]:
     """Return the first events beyond the place, in the direction of the page, as of one moment."""
-    for _ in range(MAX_TRIES):
-        version, rows = read_rows(wanted)
+
+    def merge(rows: list[EventRecord], view: ArchiveView) -> tuple[EventRecord, ...]:
         top = (OldestEvents if wanted.upwards else TopEvents)(wanted.limit)
         for record in rows:
             top.add(record)
-        try:
-            view = archive_cache().at(version)
-            if view is None:
-                archive_cache().refresh()
-                continue
-            for record in archived_events(view, wanted, top):
-                top.add(record)
-        except ArchivedFileDamagedError as damage:
-            damage.report()
-        except OSError as error:
-            raise unreadable_error(error) from error
-        else:
-            return top.records()
-    raise catalogue_contention()
+        for record in archived_events(view, wanted, top):
+            top.add(record)
+        return top.records()
+
+    return of_one_moment(lambda: read_rows(wanted), merge)
 
 
 def read_rows(wanted: Wanted) -> tuple[int, list[EventRecord]]:

@@ -4,10 +4,10 @@ Rows are counted by the database, from an index by time. Of a file of which most
 read once and kept (`store.columns`); of another one, only the runs that are counted.
 """
 
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, TypeVar
+from typing import Any
 
 import numpy as np
 from django.db import connection
@@ -19,12 +19,12 @@ from apps.episodic.domain.histogram import Buckets, EventHistogram
 from apps.episodic.domain.segment_file.format import Array, SegmentDamagedError, microseconds, moment_of
 from apps.episodic.domain.window import Window
 from apps.episodic.queries.archived import RunReader
-from apps.episodic.store.archived_segments import ArchivedFileDamagedError, unreadable_error
+from apps.episodic.queries.one_moment import of_one_moment
+from apps.episodic.store.archived_segments import ArchivedFileDamagedError
 from apps.episodic.store.columns import COLUMN_CACHE
-from apps.episodic.store.file_cache import ArchiveView, archive_cache, catalogue_contention
+from apps.episodic.store.file_cache import ArchiveView
 from apps.episodic.store.rows import ROWS_COUNT, VERSION, rows_where
 
-MAX_TRIES = 50
 # So many events are read from files for one histogram; those in the cache do not count.
 MAX_READ = 500_000
 # A file of which a greater part is counted is read as a whole, and kept.
@@ -44,8 +44,6 @@ SELECT {VERSION}, {{first}}, {{last}}
 """
 EDGE_SQL = f"""(SELECT e.timestamp FROM episodic_timelineevent AS e WHERE {{scope}} AND {ROWS_COUNT}
 ORDER BY e.timestamp {{direction}}, e.id {{direction}} LIMIT 1)"""  # noqa: S608
-Rows = TypeVar("Rows")
-Answer = TypeVar("Answer")
 
 
 @dataclass
@@ -126,22 +124,6 @@ def event_extent(access: Access, scope: Scope) -> tuple[datetime, datetime] | No
         return (min(known), max(known)) if known else None
 
     return of_one_moment(lambda: extent_of_rows(reach), join)
-
-
-def of_one_moment(read: Callable[[], tuple[int, Rows]], answer: Callable[[Rows, ArchiveView], Answer]) -> Answer:
-    """Return an answer from rows, and from the files of the version of the catalogue that was read with them."""
-    for _ in range(MAX_TRIES):
-        version, rows = read()
-        try:
-            view = archive_cache().at(version)
-            if view is not None:
-                return answer(rows, view)
-            archive_cache().refresh()
-        except ArchivedFileDamagedError as damage:
-            damage.report()
-        except OSError as error:
-            raise unreadable_error(error) from error
-    raise catalogue_contention()
 
 
 def within(span: tuple[datetime, datetime], window: Window) -> tuple[datetime, datetime] | None:

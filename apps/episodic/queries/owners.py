@@ -5,7 +5,7 @@ from django.db import connection
 from apps.core.db.distinct import distinct_values
 from apps.core.domain.scope import Access, Scope
 from apps.episodic.models import TimelineEvent
-from apps.episodic.queries.histogram import of_one_moment
+from apps.episodic.queries.one_moment import of_one_moment
 from apps.episodic.store.file_cache import ArchiveView
 from apps.episodic.store.rows import VERSION
 

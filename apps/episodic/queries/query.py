@@ -23,13 +23,11 @@ from apps.episodic.domain.window import (
 )
 from apps.episodic.metrics import QUERY_SECONDS
 from apps.episodic.queries.archived import ArchiveCounts, read_archived
+from apps.episodic.queries.one_moment import of_one_moment
 from apps.episodic.queries.text_search import rank_events
-from apps.episodic.store.archived_segments import ArchivedFileDamagedError, unreadable_error
-from apps.episodic.store.file_cache import archive_cache, catalogue_contention
+from apps.episodic.store.file_cache import ArchiveView
 from apps.episodic.store.rows import RowsResult, query_rows
 from apps.retrieval.domain.query import Hit
-
-MAX_TRIES = 50
 
 
 @dataclass(frozen=True)
@@ -80,19 +78,16 @@ def find_events(
     where: Expression = EVERYTHING,
 ) -> FoundEvents:
     """Collect the newest events of one moment that a read covers. limits: events, and bytes of their content."""
-    for _ in range(MAX_TRIES):
+
+    def read() -> tuple[int, RowsResult]:
         rows = query_rows(reach, window, event_types, *limits, where)
+        return rows.version, rows
+
+    def collect(rows: RowsResult, view: ArchiveView) -> FoundEvents:
         accumulator = QueryAccumulator(window, event_types, *limits, where)
         accumulator.add_counts(rows.counts)
         accumulator.add_counted(rows.records)
-        try:
-            view = archive_cache().at(rows.version)
-            if view is not None:
-                archived = read_archived(view, reach, accumulator)
-                return FoundEvents(accumulator, rows, archived)
-            archive_cache().refresh()
-        except ArchivedFileDamagedError as damage:
-            damage.report()
-        except OSError as error:
-            raise unreadable_error(error) from error
-    raise catalogue_contention()
+        archived = read_archived(view, reach, accumulator)
+        return FoundEvents(accumulator, rows, archived)
+
+    return of_one_moment(read, collect)
