@@ -9,6 +9,7 @@ from decimal import Decimal
 from typing import Any
 from uuid import uuid4
 
+from django.conf import settings
 from django.contrib.admin.models import LogEntry
 from django.contrib.auth.models import Group, User
 from django.contrib.postgres.fields import ArrayField
@@ -349,7 +350,8 @@ def fill_hub() -> dict[str, int]:
     api = api_for(Scope(), Permission.OPERATOR)
     taken = over_doors(api)
     runs_continue()
-    api.save(long_line("long", 400_000), user_id="ana", context=long_line("long", 9_000))
+    longest = settings.MEMORYHUB.max_content_chars
+    api.save(long_line("long", longest), user_id="ana", context=long_line("long", 9_000))
     for part in (receipts, knowledge, notes, timeline, models_and_work, people_and_rules):
         part()
     return taken

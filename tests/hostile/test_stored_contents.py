@@ -4,7 +4,6 @@ import csv
 import io
 import re
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -60,9 +59,7 @@ class Filled:
 def places(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """The directories of the hub, for all tests here."""
     root = tmp_path_factory.mktemp("filled")
-    hub = replace(settings.MEMORYHUB, max_content_chars=500_000)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(settings, "MEMORYHUB", hub)
         patch.setattr(settings, "TIMELINE_DIR", root / "timeline")
         for name in ("NOTES_DIR", "NOTES_INDEX_DIR", "NOTES_LOCKS_DIR"):
             patch.setattr(settings, name, root / name.lower())
