@@ -6,4 +6,9 @@ from apps.webui.home.table import PAGES as HOME
 from apps.webui.memory.table import PAGES as MEMORY
 from apps.webui.pages import Page
 
-PAGES: tuple[Page, ...] = (*HOME, *ASK, *MEMORY, *CLEAR_UP)
+PAGES: tuple[Page, ...] = (
+    *HOME,
+    *ASK,
+    *MEMORY,
+    *CLEAR_UP,
+)
