@@ -166,7 +166,10 @@ ROUTES: dict[str, dict[str, Any]] = {
 # A webhook is signed instead; tests/integration/sync/test_rest_webhooks.py is about that.
 # Pages of people, for which the walks of tests/integration/admin and tests/integration/accounts are.
 PAGES = ("admin/", "accounts/")
-PUBLIC = {"api/", "healthz", "readyz", "metrics", "api/schema", "api/docs", "api/sync/webhooks/<uuid:uuid>"}
+PUBLIC = {
+    "api/", "healthz", "readyz", "metrics", "api/schema", "api/docs", "api/sync/webhooks/<uuid:uuid>",
+    "manifest.webmanifest", "service-worker.js", "offline/",
+}  # fmt: skip
 READS_BY_POST = {
     "api/episodic/query",
     "api/llm/tools/parse",

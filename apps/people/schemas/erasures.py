@@ -4,7 +4,7 @@ from typing import Annotated, NotRequired, TypedDict
 
 from rest_framework import serializers
 
-from apps.core.schemas.fields import IdentifierField
+from apps.core.schemas.fields import IdentifierField, StrictBooleanField
 from apps.core.schemas.outputs import Moment, Url, Uuid, iso
 from apps.core.schemas.paging import cursor_field, limit_field
 from apps.core.schemas.serializers import StrictSerializer
@@ -17,7 +17,7 @@ class ErasureInput(StrictSerializer):
     """Whom to forget."""
 
     user_id = IdentifierField()
-    dry_run = serializers.BooleanField(required=False, default=False, help_text="Only say how much there is.")
+    dry_run = StrictBooleanField(required=False, default=False, help_text="Only say how much there is.")
 
 
 class ErasureListInput(StrictSerializer):

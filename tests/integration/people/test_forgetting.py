@@ -102,6 +102,14 @@ def test_a_dry_run_says_how_much_there_is_and_removes_nothing(operator: Api) -> 
     assert not Erasure.objects.exists()
 
 
+@pytest.mark.parametrize("word", ["true", "false", 1, 0, None])
+def test_a_dry_run_that_is_not_true_or_false_is_refused(operator: Api, word: object) -> None:
+    answer = operator.post("/api/erasures", {"user_id": PERSON, "dry_run": word})
+    assert answer.status_code == 400
+    assert [error["attr"] for error in answer.json()["errors"]] == ["dry_run"]
+    assert not Erasure.objects.exists()
+
+
 def test_nothing_is_written_for_a_person_who_is_being_forgotten(operator: Api) -> None:
     api = api_for(Scope())
     event = {"timestamp": "2026-03-04T12:00:00Z", "event_type": "message", "content": "new", "user_id": PERSON}

@@ -29,6 +29,8 @@ STATES = ("state", "status", "outcome", "is_enabled", "enabled")
 LEFT_OUT = {
     "cockpit_audit_csv": "a file",
     "mfa_download_recovery_codes": "a file",
+    "webui:manifest": "a file",
+    "webui:service_worker": "a script",
     "admin:jsi18n": "a script",
     "admin:autocomplete": "answers for scripts",
     "admin:view_on_site": "leads to the page of an object elsewhere",
