@@ -229,6 +229,8 @@ DRF_STANDARDIZED_ERRORS = {"ALLOWED_ERROR_STATUS_CODES": ["400", "401", "403", "
 # --- live push: hints for browsers that something has changed ---------------------------------------------
 # Which tables belong to which topics.
 LIVE_TABLES = "memoryhub.topics.TOPICS"
+# Of which of them people hear on their own pages.
+LIVE_OWN_TABLES = "memoryhub.topics.OWN"
 # Processes of several machines may share a Redis server; otherwise each listens to the database itself.
 LIVE_IS_SHARED = CONFIG.redis_url is not None
 LAYER_PREFIX = f"memoryhub-{sha256(SECRET_KEY.encode()).hexdigest()[:16]}"  # hubs that share one do not hear each other
