@@ -145,7 +145,10 @@ ARGUMENTS: dict[str, Any] = {
     ),
     "webui:clear_up_answer": lambda: {"uuid": newest(Conflict.objects.filter(user_id="ana", state="open")).uuid},
     **dict.fromkeys(
-        [f"webui:memory{step}" for step in ("", "_correct", "_forget", "_restore", "_still_true")],
+        [
+            "webui:learned_undo",
+            *(f"webui:memory{step}" for step in ("", "_correct", "_forget", "_restore", "_still_true")),
+        ],
         lambda: {"uuid": newest(Memory.objects.filter(user_id="ana", status="active")).uuid},
     ),
     **dict.fromkeys(
