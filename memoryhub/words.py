@@ -49,6 +49,10 @@ JOBS: dict[str, JobWords] = {
     "apps.sync.tasks.run": JobWords("Sync a source", "Brings the knowledge of a source up to date."),
     "apps.sync.tasks.due": JobWords("Start syncs", "Requests the syncs that are due."),
     "apps.sync.tasks.trim": JobWords("Trim syncs", "Deletes old runs and checkpoints of syncs."),
+    "memoryhub.tasks.sample_load": JobWords(
+        "Bring in the sample", "Saves the sample household, as the first page asked."
+    ),
+    "memoryhub.tasks.sample_unload": JobWords("Remove the sample", "Removes the sample household for good."),
 }
 
 EVENTS: dict[str, str] = {

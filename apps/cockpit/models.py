@@ -1,4 +1,6 @@
-"""Who looks at what in the cockpit, so that two people do not work on the same."""
+"""Who looks at what in the cockpit, so that two people do not work on the same, and the first steps of a hub."""
+
+from typing import ClassVar
 
 from django.conf import settings
 from django.db import models
@@ -21,3 +23,26 @@ class Presence(models.Model):
 
     def __str__(self) -> str:
         return f"{self.login} at {self.receipt}"
+
+
+class FirstSteps(models.Model):
+    """How far the owner of a hub has come with it: one row, made when the first page is first seen without a memory.
+
+    A hub without the row was in use before there were first steps. dismissed_at: from then on they are not shown.
+    sample_run: the run that brings in or removes the sample household (`core.jobs`), and is_removal which of the two.
+    """
+
+    searched_at = models.DateTimeField(null=True)
+    dismissed_at = models.DateTimeField(null=True)
+    sample_run = models.UUIDField(null=True)
+    is_removal = models.BooleanField(default=False)
+
+    class Meta:
+        verbose_name = "first steps"
+        verbose_name_plural = "first steps"
+        constraints: ClassVar[list[models.BaseConstraint]] = [
+            models.CheckConstraint(name="cockpit_firststeps_one", condition=models.Q(pk=1)),
+        ]
+
+    def __str__(self) -> str:
+        return "over" if self.dismissed_at else "open"

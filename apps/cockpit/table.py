@@ -5,6 +5,7 @@ from apps.cockpit.activity.table import PAGES as ACTIVITY
 from apps.cockpit.admin.audit import PAGES as AUDIT
 from apps.cockpit.ask.table import PAGES as ASK
 from apps.cockpit.decisions.table import PAGES as DECISIONS
+from apps.cockpit.first_steps.table import PAGES as FIRST_STEPS
 from apps.cockpit.index.table import PAGES as INDEX
 from apps.cockpit.now.table import PAGES as NOW
 from apps.cockpit.pages import Page
@@ -12,4 +13,16 @@ from apps.cockpit.palette.table import PAGES as PALETTE
 from apps.cockpit.people.table import PAGES as PEOPLE
 from apps.cockpit.work.table import PAGES as WORK
 
-PAGES: tuple[Page, ...] = (*NOW, *ACTIVITY, *ASK, *PEOPLE, *DECISIONS, *WORK, *INDEX, *ACCESS, *AUDIT, *PALETTE)
+PAGES: tuple[Page, ...] = (
+    *NOW,
+    *FIRST_STEPS,
+    *ACTIVITY,
+    *ASK,
+    *PEOPLE,
+    *DECISIONS,
+    *WORK,
+    *INDEX,
+    *ACCESS,
+    *AUDIT,
+    *PALETTE,
+)

@@ -16,7 +16,6 @@ WITHOUT_DATABASE = frozenset(
         "findstatic",
         "help",
         "makemessages",
-        "messages",
         "prepare_models",
         "spectacular",
         "startapp",

@@ -38,6 +38,8 @@ class Credentials:
             say(f"  Admin password     {self.admin_password}")
         if self.api_key:
             say(f"  Operator API key   {self.api_key}")
+        if self.admin_password:
+            say("  Sign in to the admin with them: its first page leads to the first key, memory and search.")
         if self.notice:
             say(f"  {self.notice}", "yellow")
 

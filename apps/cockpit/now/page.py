@@ -5,6 +5,7 @@ from typing import Any
 
 from django.http import HttpRequest, HttpResponse
 
+from apps.cockpit.first_steps.card import steps_part
 from apps.cockpit.now.numbers import now_charts
 from apps.cockpit.now.outlook import outlook, problem_rows
 from apps.cockpit.now.problem_samples import read_minutes
@@ -21,11 +22,11 @@ from apps.semantic.services import memory_counts, search_store
 DAY = timedelta(hours=24)
 
 
-def now_page(request: HttpRequest) -> HttpResponse:
-    """Show how the hub is and what needs the viewer."""
+def now_page(request: HttpRequest, **more: Any) -> HttpResponse:
+    """Show how the hub is and what needs the viewer. more: what the card of the first steps has just done."""
     now = utcnow(SYSTEM_CLOCK)
     parts = (outlook_part, numbers_part, state_part, figures_part)
-    context: dict[str, Any] = {}
+    context: dict[str, Any] = {**steps_part(request), **more}
     for part in parts:
         context |= part(request, now)
     return render_page(request, "cockpit/now/page.html", "Now", tab="now", **context)

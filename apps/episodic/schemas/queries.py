@@ -265,7 +265,7 @@ def query_json(access: Access, result: QueryResult, explain: bool) -> EventQuery
         "segments": {
             "total": files.total,
             "read": files.read,
-            "quarantined": files.quarantined if access.bound.is_everything else None,
+            "quarantined": None if access.bound.named() else files.quarantined,
         },
         "took_ms": round(found.took_ms, 3),
     }

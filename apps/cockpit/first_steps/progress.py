@@ -1,0 +1,84 @@
+"""Which of the first steps are done."""
+
+from dataclasses import dataclass
+
+from django.conf import settings
+from django.http import HttpRequest
+
+from apps.cockpit.models import FirstSteps
+from apps.core.admin.kit import operator_access
+from apps.core.bounds import is_bound
+from apps.core.domain.scope import Scope
+from apps.core.jobs import BackgroundJob
+from apps.core.selectors import key_list
+from apps.semantic.selectors import memory_list
+
+# Whoever leads a hub through them makes a key, and sees the memories of everybody.
+NEEDED = ("core.add_apikey", "semantic.view_memory")
+# The key that the first start prints is for commands; applications get one of their own.
+FIRST_START = "first start"
+ROW = 1
+# States of the sample household.
+ABSENT, COMING, PRESENT, LEAVING, FAILED = "absent", "coming", "present", "leaving", "failed"
+
+
+@dataclass(frozen=True)
+class Progress:
+    """Which steps are done. sample: one of the states of the sample household."""
+
+    has_key: bool
+    is_called: bool
+    has_memory: bool
+    has_searched: bool
+    sample: str
+
+    @property
+    def is_complete(self) -> bool:
+        """Return whether all steps are done."""
+        return self.has_key and self.is_called and self.has_memory and self.has_searched
+
+
+def may_lead(request: HttpRequest) -> bool:
+    """Return whether the viewer is one whom the steps are for: who sees the whole hub, and may make keys."""
+    return not is_bound(request.user) and request.user.has_perms(NEEDED)
+
+
+def open_steps(request: HttpRequest) -> FirstSteps | None:
+    """Return the steps of this hub while they are to be shown; None for other viewers, and once they are over."""
+    if not may_lead(request):
+        return None
+    row = FirstSteps.objects.filter(pk=ROW).first()
+    if row is None and not memory_list(operator_access(request), Scope(), {}).exists():
+        row, _ = FirstSteps.objects.get_or_create(pk=ROW)
+    return None if row is None or row.dismissed_at else row
+
+
+def progress_of(request: HttpRequest, row: FirstSteps) -> Progress:
+    """Return how far the hub is."""
+    memories = memory_list(operator_access(request), Scope(), {})
+    is_called = key_list().exclude(last_used_at=None).exists()
+    return Progress(
+        has_key=is_called or key_list().exclude(created_by=FIRST_START).exists(),
+        is_called=is_called,
+        has_memory=memories.exclude(user_id__startswith=settings.SAMPLE["prefix"]).exists(),
+        has_searched=row.searched_at is not None,
+        sample=sample_state(request, row),
+    )
+
+
+def sample_state(request: HttpRequest, row: FirstSteps) -> str:
+    """Return whether the sample household is there, on its way, or could not be brought in or removed."""
+    if row.sample_run is not None:
+        run = sample_job(is_removal=row.is_removal).results(row.sample_run)
+        if run.failed:
+            return FAILED
+        if not run.finished:
+            return LEAVING if row.is_removal else COMING
+    memories = memory_list(operator_access(request), Scope(), {})
+    return PRESENT if memories.filter(user_id__startswith=settings.SAMPLE["prefix"]).exists() else ABSENT
+
+
+def sample_job(*, is_removal: bool) -> BackgroundJob:
+    """Return what brings in the sample household, or removes it."""
+    task: str = settings.SAMPLE["unload" if is_removal else "load"]
+    return BackgroundJob(task, "sample")
