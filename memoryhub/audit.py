@@ -51,6 +51,7 @@ READING_COMMANDS: frozenset[str] = frozenset(
         "evaluate_conflicts",
         "measure",
         "measure_gateway",
+        "messages",
         "prepare_models",
         "sample_facts",
         "soak",

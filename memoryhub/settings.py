@@ -78,6 +78,7 @@ MIDDLEWARE = [
     "apps.core.pages.seen.SeenMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
+    "apps.accounts.languages.LanguageMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
     "allauth.account.middleware.AccountMiddleware",
     "apps.accounts.middleware.AccountPagesMiddleware",
@@ -197,6 +198,15 @@ STORAGES = {
     "staticfiles": {"BACKEND": "memoryhub.static_files.HubStaticStorage"},
 }
 LANGUAGE_CODE = "en"
+# zh-TW, zh-HK and zh-MO are answered in Traditional Chinese. Each language is named as its readers name it.
+LANGUAGES = [("en", "English"), ("zh-hant", "繁體中文")]
+# Words of templates, scripts and packages of others; those of an app are in the app.
+LOCALE_PATHS = [BASE_DIR / "locale"]
+LANGUAGE_COOKIE_NAME = "language"
+LANGUAGE_COOKIE_AGE = 365 * 24 * 60 * 60
+LANGUAGE_COOKIE_HTTPONLY = True
+LANGUAGE_COOKIE_SAMESITE = "Lax"
+LANGUAGE_COOKIE_SECURE = CONFIG.https
 TIME_ZONE = "UTC"
 USE_TZ = True
 DATA_UPLOAD_MAX_MEMORY_SIZE = 64 * 1024 * 1024  # a batch of 1,000 memories with their vectors is about 10 MB
@@ -219,6 +229,8 @@ DRF_STANDARDIZED_ERRORS = {"ALLOWED_ERROR_STATUS_CODES": ["400", "401", "403", "
 # --- live push: hints for browsers that something has changed ---------------------------------------------
 # Which tables belong to which topics.
 LIVE_TABLES = "memoryhub.topics.TOPICS"
+# Of which of them people hear on their own pages.
+LIVE_OWN_TABLES = "memoryhub.topics.OWN"
 # Processes of several machines may share a Redis server; otherwise each listens to the database itself.
 LIVE_IS_SHARED = CONFIG.redis_url is not None
 LAYER_PREFIX = f"memoryhub-{sha256(SECRET_KEY.encode()).hexdigest()[:16]}"  # hubs that share one do not hear each other

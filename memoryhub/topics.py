@@ -68,6 +68,22 @@ TOPICS: dict[str, tuple[str, ...]] = {
     "people_erasure": ("people", "jobs"),
 }
 
+# Tables with the topics that reach the person in their column `user_id`, and no one else, on their own pages.
+OWN: dict[str, tuple[str, ...]] = {
+    "core_apikey": ("keys",),
+    "core_pause": ("people",),
+    "episodic_timelineevent": ("timeline",),
+    "notes_compaction": ("notes",),
+    "notes_conversation": ("notes",),
+    "notes_extractedfact": ("notes",),
+    "notes_extractionrun": ("notes",),
+    "notes_noteversion": ("notes",),
+    "people_erasure": ("people",),
+    "semantic_conflict": ("conflicts",),
+    "semantic_ingestion": ("timeline",),
+    "semantic_memory": ("memories",),
+}
+
 # Tables that no page shows as they change, and why.
 UNWATCHED: dict[str, str] = {
     "account_emailaddress": "empty: no mail is sent",

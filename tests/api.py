@@ -70,8 +70,9 @@ def whole(answer: Any) -> HttpResponse:
 
 
 def api_for(scope: Scope, permission: Permission = Permission.WRITE, **options: Any) -> Api:
-    """A caller with a new key of this bound."""
-    _, secret = key_create(name="test", scope=scope, permission=permission, actor="test", **options)
+    """A caller with a new key of this bound, which the users whom it leaves out have stopped."""
+    options = {"name": "test", "actor": "test", "stopped_by": scope.without, **options}
+    _, secret = key_create(scope=scope, permission=permission, **options)
     return Api(secret)
 
 

@@ -8,9 +8,11 @@ from django.db import models
 
 from apps.core.domain.scope import MAX_IDENTIFIER_CHARS, MAX_OWNERS, Scope
 
+MAX_LANGUAGE_CHARS, MAX_TIME_ZONE_CHARS = 16, 64
+
 
 class Account(models.Model):
-    """The bound of an account, like that of a key, and whose own pages it has.
+    """The bound of an account, like that of a key, whose own pages it has, and how pages are shown to it.
 
     An account without a row here is unbound, and has no pages.
     """
@@ -37,6 +39,18 @@ class Account(models.Model):
         blank=True,
         default="",
         help_text="The user whose own pages the account has, at the address of the hub.",
+    )
+    language = models.CharField(
+        max_length=MAX_LANGUAGE_CHARS,
+        blank=True,
+        default="",
+        help_text="The language of pages; blank for what the browser asks for.",
+    )
+    time_zone = models.CharField(
+        max_length=MAX_TIME_ZONE_CHARS,
+        blank=True,
+        default="",
+        help_text="The time zone of the person’s own pages, such as Asia/Taipei; blank for UTC.",
     )
 
     class Meta:

@@ -6,13 +6,16 @@ from allauth.account.forms import default_token_generator
 from allauth.account.utils import user_pk_to_url_str
 from allauth.mfa.models import Authenticator
 from allauth.usersessions.models import UserSession
+from django.conf import settings
 from django.contrib.auth import get_user_model
 from django.contrib.auth.models import Group, User
 from django.contrib.auth.validators import UnicodeUsernameValidator
 from django.core.exceptions import ValidationError
 from django.db import transaction
 from django.urls import reverse
+from django.utils.translation import gettext as _
 
+from apps.accounts.domain.time_zones import time_zones
 from apps.accounts.models import Account
 from apps.accounts.roles import all_roles, roles_ensure
 from apps.accounts.sessions import SessionStore, sessions_of
@@ -27,6 +30,7 @@ __all__ = [
     "account_find",
     "account_set_person",
     "account_set_role",
+    "account_show_in",
     "password_link",
     "person_create",
     "second_factor_reset",
@@ -110,6 +114,22 @@ def account_set_person(*, login: User, person_id: str) -> None:
     if person_id:
         hold_users({person_id})
     Account.objects.update_or_create(login=login, defaults={"person_id": person_id})
+
+
+def account_show_in(*, login: User, language: str | None = None, time_zone: str | None = None) -> None:
+    """Choose in which language and time zone pages are shown to an account; what is None stays.
+
+    Raises InvalidInputError for a language that the hub does not have, and a time zone that there is not. Blank is what
+    the browser asks for, and UTC.
+    """
+    chosen = {"language": language, "time_zone": time_zone}
+    known = {"language": dict(settings.LANGUAGES), "time_zone": time_zones()}
+    for name, value in chosen.items():
+        if value and value not in known[name]:
+            raise InvalidInputError(_("Choose one of the list."), attr=name)
+    Account.objects.update_or_create(
+        login=login, defaults={name: value for name, value in chosen.items() if value is not None}
+    )
 
 
 @transaction.atomic

@@ -2,7 +2,16 @@
 
 from apps.audit.recording.commands import record_command
 from apps.audit.recording.entries import record, write_entries
-from apps.audit.recording.notes import note_change, note_object, recording
+from apps.audit.recording.notes import note_act, note_change, note_object, recording
 from apps.audit.retention import audit_trim
 
-__all__ = ["audit_trim", "note_change", "note_object", "record", "record_command", "recording", "write_entries"]
+__all__ = [
+    "audit_trim",
+    "note_act",
+    "note_change",
+    "note_object",
+    "record",
+    "record_command",
+    "recording",
+    "write_entries",
+]

@@ -1,6 +1,7 @@
 """API keys, and the processes of the hub."""
 
 import uuid
+from dataclasses import replace
 from typing import ClassVar
 
 from django.contrib.postgres.fields import ArrayField
@@ -23,7 +24,7 @@ class ApiKey(models.Model):
 
     Only the digest of the secret is stored; the secret is shown once, when the key is created or rotated. After a
     rotation the previous secret works too, until `previous_until`. A key is revoked, never deleted, so that the
-    records of what it did keep their author.
+    records of what it did keep their author. former_names: under which they keep it as well.
     """
 
     uuid = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
@@ -54,6 +55,14 @@ class ApiKey(models.Model):
         default=list,
         help_text="Users and teams whose memories and events the key may read besides, and not write.",
     )
+    stopped_by = ArrayField(
+        models.CharField(max_length=MAX_IDENTIFIER_CHARS),
+        blank=True,
+        default=list,
+        editable=False,
+        help_text="Users who stopped the access of this key to what is theirs.",
+    )
+    former_names = ArrayField(models.CharField(max_length=100), blank=True, default=list, editable=False)
     created_at = models.DateTimeField(editable=False)
     created_by = models.CharField(max_length=200, editable=False)
     expires_at = models.DateTimeField(null=True, blank=True, help_text="Empty: the key does not expire.")
@@ -93,8 +102,9 @@ class ApiKey(models.Model):
 
     @property
     def access(self) -> Access:
-        """Return what the holder of the key may do."""
-        return Access(self.scope, Permission(self.permission), f"key:{self.name}", tuple(self.reads))
+        """Return what the holder of the key may do: nothing with those who stopped it."""
+        bound = replace(self.scope, without=tuple(sorted(self.stopped_by)))
+        return Access(bound, Permission(self.permission), f"key:{self.name}", tuple(self.reads))
 
 
 class KeyDay(models.Model):

@@ -8,7 +8,11 @@ from django.db.models import Q, QuerySet
 from apps.core.db.prepared import PreparedSelect
 from apps.core.domain import keys
 from apps.core.domain.errors import NotFoundError
+from apps.core.domain.scope import AccessStoppedError
 from apps.core.models import ApiKey
+
+# The actor of what was done with a key begins so.
+KEY_ACTOR = "key:"
 
 # The condition of `usable_keys`, prepared: every request reads its key.
 _USABLE_KEY = PreparedSelect(
@@ -32,6 +36,16 @@ def key_verify(secret: str, now: datetime) -> ApiKey | None:
 def usable_keys(now: datetime) -> QuerySet[ApiKey]:
     """Return the keys that are neither revoked nor expired."""
     return ApiKey.objects.filter(Q(expires_at=None) | Q(expires_at__gt=now), revoked_at=None)
+
+
+def require_let_in(actor: str, user_id: str) -> None:
+    """Raise AccessStoppedError where a user has stopped the key in whose name something is done later.
+
+    actor: its name after `key:`. Of several keys of one name one that was stopped is enough.
+    """
+    named = Q(name=actor.removeprefix(KEY_ACTOR)) | Q(former_names__contains=[actor.removeprefix(KEY_ACTOR)])
+    if actor.startswith(KEY_ACTOR) and ApiKey.objects.filter(named, stopped_by__contains=[user_id]).exists():
+        raise AccessStoppedError
 
 
 def key_list() -> QuerySet[ApiKey]:

@@ -28,11 +28,13 @@ def key_create(
     expires_at: datetime | None = None,
     reads: Collection[str] = (),
     secret: str | None = None,
+    stopped_by: Collection[str] = (),
     clock: Clock = SYSTEM_CLOCK,
 ) -> tuple[ApiKey, str]:
     """Create an API key and return it with its secret, which cannot be read again.
 
-    reads: owners that the key may read besides its bound. Raises InvalidInputError for an operator key with a bound,
+    reads: owners that the key may read besides its bound. stopped_by: users who stopped the key that makes this one,
+    and so this one. Raises InvalidInputError for an operator key with a bound,
     an expiry in the past, owners that cannot be granted, or a given secret that is malformed or in use.
     """
     if permission is Permission.OPERATOR and scope.named():
@@ -55,6 +57,7 @@ def key_create(
         permission=permission,
         expires_at=expires_at,
         reads=granted,
+        stopped_by=sorted(set(stopped_by)),
         created_at=now,
         created_by=actor,
         **scope.named(),
@@ -102,8 +105,10 @@ def key_update(
     if "expires_at" in changes:
         check_expiry(changes["expires_at"], utcnow(clock))
         key.expires_at = changes["expires_at"]
-    key.name = changes.get("name", key.name)
-    key.save(update_fields=["name", "expires_at", "reads"])
+    if (name := changes.get("name", key.name)) != key.name:
+        key.former_names = [*dict.fromkeys([*key.former_names, key.name])]
+        key.name = name
+    key.save(update_fields=["name", "former_names", "expires_at", "reads"])
     return key
 
 
@@ -135,6 +140,29 @@ def lock_key(uuid: UUID) -> ApiKey:
         raise NotFoundError("There is no such key.")
     if key.revoked_at is not None:
         raise ConflictError("This key is revoked: create another one.", code="revoked")
+    return key
+
+
+@transaction.atomic
+def key_stop(*, uuid: UUID, user_id: str) -> ApiKey:
+    """End what a key may do with a user's data, at once and in every process, and return it; safe to repeat.
+
+    It outlives a rotation. Raises NotFoundError, and ConflictError for a revoked key.
+    """
+    key = lock_key(uuid)
+    if user_id not in key.stopped_by:
+        hold_users([user_id])
+        key.stopped_by = sorted([*key.stopped_by, user_id])
+        key.save(update_fields=["stopped_by"])
+    return key
+
+
+@transaction.atomic
+def key_let_in(*, uuid: UUID, user_id: str) -> ApiKey:
+    """Let a key do again what it may with a user's data, and return it; safe to repeat. Raises as `key_stop`."""
+    key = lock_key(uuid)
+    key.stopped_by = [one for one in key.stopped_by if one != user_id]
+    key.save(update_fields=["stopped_by"])
     return key
 
 

@@ -116,7 +116,7 @@ class TimelineStatus:
 def timeline_status(access: Access) -> TimelineStatus:
     """Return the state of the timeline, and as many of its figures as the caller may know."""
     problem, healthy = timeline_ready(), not suspending_warnings().exists()
-    if not access.bound.named():
+    if access.bound.is_everything:
         figures = timeline_figures()
         return TimelineStatus(problem, healthy, figures.hot + figures.archived, figures, tuple(active_warnings()))
     try:
@@ -155,7 +155,7 @@ def segment_list(
     Raises ForbiddenError for a caller with a bound, because segments hold the events of all users, and NotFoundError
     for a cursor that names no segment.
     """
-    if access.bound.named():
+    if not access.bound.is_everything:
         raise ForbiddenError("Segments hold the events of all users: only a key without a bound may list them.")
     upwards = cursor is not None and cursor.direction == NEWER
     segments = Segment.objects.select_related("replaced_by").order_by("id" if upwards else "-id")

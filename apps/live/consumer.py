@@ -57,14 +57,25 @@ class LiveSocket(AsyncConsumer):
             self._start(self._beat())
             if self.since is not None:
                 self.put({topic: at for topic, at in self.process.versions.items() if at > self.since})
+                self.put_own(self.process.own.since(self.viewer.person, self.since))
         elif message["type"] == "websocket.receive":
             await self.close(POLICY, "nothing is to be sent")
         elif message["type"] == "websocket.disconnect":
             raise StopConsumer
 
     def put(self, topics: Mapping[str, int]) -> None:
-        """Send topics with their versions, as soon as the browser reads them."""
-        if not topics or not self.viewer.hears or self._is_closed:
+        """Send topics of the hub with their versions to who hears of them."""
+        if self.viewer.hears:
+            self._put(topics)
+
+    def put_own(self, topics: Mapping[str, int]) -> None:
+        """Send topics of the person whose socket this is."""
+        if self.viewer.person:
+            self._put(topics)
+
+    def _put(self, topics: Mapping[str, int]) -> None:
+        """Send topics as soon as the browser reads them."""
+        if not topics or self._is_closed:
             return
         self._pending |= topics
         if not self._is_writing:
@@ -106,7 +117,7 @@ class LiveSocket(AsyncConsumer):
             await asyncio.sleep(BEAT_SECONDS)
             if self._is_closed:
                 return
-            await self.send_topic(ALIVE if self.viewer.hears else TICK, self.process.next_version())
+            await self.send_topic(TICK if self.viewer.needs_ticks else ALIVE, self.process.next_version())
 
     def _start(self, work: Any) -> None:
         async def run() -> None:

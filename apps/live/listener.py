@@ -16,7 +16,8 @@ from apps.core.domain.backoff import Backoff
 from apps.core.domain.randomness import SYSTEM_RNG
 from apps.core.processes import LIVE_STATE_SQL
 from apps.live.domain.coalescer import Coalescer
-from apps.live.domain.topics import HEALTH, KNOWN, TOPICS
+from apps.live.domain.topics import EVERY_PERSON, HEALTH, KNOWN, OWN_TOPICS, TOPICS, own_note, read_own_note
+from apps.live.own_triggers import OWN_CHANNEL
 from apps.live.triggers import CHANNEL
 
 logger = logging.getLogger(__name__)
@@ -36,6 +37,9 @@ class Audience(Protocol):
     def announce(self, topics: Sequence[str]) -> None:
         """Pass topics on."""
 
+    def announce_own(self, notes: Sequence[str]) -> None:
+        """Pass topics of people on (`own_note`)."""
+
     def note_hearing(self, is_hearing: bool) -> None:
         """Note whether changes are heard of."""
 
@@ -49,7 +53,7 @@ class Listener:
 
     def __init__(self, audience: Audience, *, is_elected: bool = False) -> None:
         self._audience, self._is_elected = audience, is_elected
-        self._topics = Coalescer()
+        self._topics, self._own = Coalescer(), Coalescer()
         self._has_ended = threading.Event()
         self._reads_end, self._ends = os.pipe()
         self._state: list[Any] | None = None
@@ -91,7 +95,7 @@ class Listener:
 
     def _listen(self, connection: Connection) -> None:
         """Pass on what is heard until the listener ends or the connection is lost, which raises psycopg.Error."""
-        connection.add_notify_handler(lambda heard: self._note(heard.payload))
+        connection.add_notify_handler(lambda heard: self._hear(heard.channel, heard.payload))
         self._take_part(connection)
         self._audience.note_hearing(True)
         waiting = select.poll()
@@ -100,8 +104,8 @@ class Listener:
         look_at = time.monotonic() + LOOK_SECONDS
         while not self._has_ended.is_set():
             now = time.monotonic()
-            due = self._topics.wait(now)
-            wait = max(0.0, look_at - now) if due is None else min(due, max(0.0, look_at - now))
+            due = [one for one in (self._topics.wait(now), self._own.wait(now)) if one is not None]
+            wait = min([max(0.0, look_at - now), *due])
             if any(descriptor != self._reads_end for descriptor, _ in waiting.poll(wait * 1_000)):
                 self._read(connection)
             if time.monotonic() >= look_at:
@@ -109,6 +113,8 @@ class Listener:
                 look_at = time.monotonic() + LOOK_SECONDS
             if topics := self._topics.take(time.monotonic()):
                 self._audience.announce(topics)
+            if notes := self._own.take(time.monotonic()):
+                self._audience.announce_own(notes)
 
     def _take_part(self, connection: Connection) -> None:
         """Be elected where that is due, and look at the processes of the hub: a silent one sends no notification."""
@@ -117,9 +123,12 @@ class Listener:
             if not elected or not elected[0]:
                 return
             connection.execute(f"LISTEN {CHANNEL}")
+            connection.execute(f"LISTEN {OWN_CHANNEL}")
             self._is_relay = True
             for topic in TOPICS:
                 self._note(topic)
+            for topic in OWN_TOPICS:
+                self._note_own(own_note(EVERY_PERSON, topic))
         state = connection.execute(LIVE_STATE_SQL).fetchall()
         if self._state is not None and state != self._state:
             self._note(HEALTH)
@@ -129,7 +138,15 @@ class Listener:
         """Note the notifications that have arrived. Raises psycopg.OperationalError when the connection is lost."""
         connection.pgconn.consume_input()
         while (heard := connection.pgconn.notifies()) is not None:
-            self._note(heard.extra.decode())
+            self._hear(heard.relname.decode(), heard.extra.decode())
+
+    def _hear(self, channel: str, payload: str) -> None:
+        """Note what was notified on one of the two channels."""
+        (self._note_own if channel == OWN_CHANNEL else self._note)(payload)
+
+    def _note_own(self, note: str) -> None:
+        if read_own_note(note) is not None:
+            self._own.note(note, time.monotonic())
 
     def _note(self, topic: str) -> None:
         if topic in KNOWN:  # Everybody who reaches the database can notify.

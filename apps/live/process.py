@@ -15,13 +15,16 @@ from django.db import connections
 from apps.core.per_process import PerProcess
 from apps.live import metrics
 from apps.live.consumer import TRY_LATER, LiveSocket
-from apps.live.domain.topics import ACCOUNTS, KNOWN
+from apps.live.domain.topics import ACCOUNTS, EVERY_PERSON, KNOWN
 from apps.live.listener import Listener
+from apps.live.own import OwnTopics
 from apps.live.viewer import SessionsUnavailableError, Viewer, find_viewer
 
 logger = logging.getLogger(__name__)
 
 GROUP = "live"
+# Under which messages about people are counted, whoever they are.
+OWN = "own"
 # A session is checked again after so long; how often the hub looks for those that are due.
 CHECK_SECONDS, CHECK_EVERY = 55.0, 5.0
 # For so long sockets stay open while changes are not heard of: a connection that was only cut is back by then.
@@ -35,14 +38,15 @@ ECHO_SECONDS, SILENT_SECONDS = 5.0, 12.0
 
 class LiveProcess:
     """The sockets of this process and what they are sent. Everything runs in its event loop, but for `announce`,
-    `note_hearing` and `end`, which any thread may call.
+    `announce_own`, `note_hearing` and `end`, which any thread may call.
 
-    versions: of the topics that were sent, in milliseconds of this machine's clock.
+    versions: of the topics that were sent, in milliseconds of this machine's clock. own: the same of each person.
     """
 
     def __init__(self) -> None:
         self.sockets: set[LiveSocket] = set()
         self.versions: dict[str, int] = {}
+        self.own = OwnTopics()
         self.listener: Listener | None = None
         self._version = 0
         self._opening = 0
@@ -51,6 +55,7 @@ class LiveProcess:
         self._heard_at = 0.0
         self._deaf: asyncio.TimerHandle | None = None
         self._announced: set[str] = set()
+        self._announced_own: set[str] = set()
 
     @property
     def is_begun(self) -> bool:
@@ -100,15 +105,20 @@ class LiveProcess:
     def announce(self, topics: Sequence[str]) -> None:
         """Send topics to all processes."""
         with suppress(RuntimeError):  # the loop may be closed
-            self._loop.call_soon_threadsafe(self._announce, topics)
+            self._loop.call_soon_threadsafe(self._announce, topics, self._announced)
+
+    def announce_own(self, notes: Sequence[str]) -> None:
+        """Send topics of people to all processes."""
+        with suppress(RuntimeError):
+            self._loop.call_soon_threadsafe(self._announce, notes, self._announced_own)
 
     def note_hearing(self, is_hearing: bool) -> None:
         """Note whether the listener hears of changes."""
         with suppress(RuntimeError):
             self._loop.call_soon_threadsafe(self._note, is_hearing, None)
 
-    def _announce(self, topics: Sequence[str]) -> None:
-        self._announced.update(topics)
+    def _announce(self, topics: Sequence[str], announced: set[str]) -> None:
+        announced.update(topics)
         self._has_news.set()
 
     def _note(self, is_hearing: bool | None, is_layer_there: bool | None) -> None:
@@ -140,8 +150,10 @@ class LiveProcess:
         while True:
             await self._has_news.wait()
             self._has_news.clear()
-            topics = sorted(self._announced)
-            message = {"type": "live.topics", "topics": dict.fromkeys(topics, self.next_version())}
+            topics, own, version = sorted(self._announced), sorted(self._announced_own), self.next_version()
+            message = {"type": "live.topics", "topics": dict.fromkeys(topics, version)}
+            if own:
+                message["own"] = dict.fromkeys(own, version)
             try:
                 await self._layer.group_send(GROUP, message)
             except Exception as error:  # noqa: BLE001  (whatever a layer raises when its server is gone)
@@ -150,6 +162,7 @@ class LiveProcess:
                 self._has_news.set()
             else:
                 self._announced.difference_update(topics)
+                self._announced_own.difference_update(own)
 
     async def _receive(self) -> None:
         """Put what the group is sent into the sockets."""
@@ -193,8 +206,17 @@ class LiveProcess:
             metrics.MESSAGES.labels(topic).inc()
         for socket in list(self.sockets):
             socket.put(topics)
+        self._hear_own(message.get("own", {}))
         if ACCOUNTS in topics:
             self._is_check_due.set()
+
+    def _hear_own(self, notes: Mapping[str, Any]) -> None:
+        """Put topics of people into the sockets of each of them."""
+        if not (heard := self.own.hear({note: at for note, at in notes.items() if isinstance(at, int)})):
+            return
+        metrics.MESSAGES.labels(OWN).inc(len(heard))
+        for socket in list(self.sockets):
+            socket.put_own({**heard.get(EVERY_PERSON, {}), **heard.get(socket.viewer.person, {})})
 
     # --- sockets ----------------------------------------------------------------------------------------
 

@@ -12,6 +12,8 @@ from django.db import DEFAULT_DB_ALIAS, connections, transaction
 from django.db.backends.utils import CursorWrapper
 from django.utils.module_loading import import_string
 
+from apps.live.own_triggers import install_own_triggers
+
 CHANNEL = "memoryhub_live"
 NAME = "memoryhub_live"
 # AFTER INSERT OR DELETE OR UPDATE, for each statement (pg_trigger.tgtype).
@@ -67,7 +69,8 @@ def install_triggers(using: str = DEFAULT_DB_ALIAS, **_: Any) -> int:
         changed = [table for table in {**present, **right} if present.get(table) != right.get(table)]
         for table in sorted(changed):
             _replace(cursor, table, wanted.get(table))
-    return len(changed)
+        own = install_own_triggers(cursor, tables)
+    return len(changed) + own
 
 
 def _ensure_function(cursor: CursorWrapper) -> None:

@@ -9,7 +9,8 @@ from django.contrib.auth import get_user
 from django.db import DatabaseError, close_old_connections
 from django.http import HttpRequest, parse_cookie
 
-from apps.core.bounds import is_bound
+from apps.core.bounds import is_bound, person_id_of
+from apps.live.domain.topics import person_digest
 
 
 class SessionsUnavailableError(Exception):
@@ -18,11 +19,17 @@ class SessionsUnavailableError(Exception):
 
 @dataclass(frozen=True)
 class Viewer:
-    """Whom a session belongs to. hears: whether topics are sent; accounts that may see none of it get beats."""
+    """Whom a session belongs to.
+
+    hears: whether topics of the hub are sent. person: the digest of the user whose own pages the account has, who hears
+    of what is theirs; empty for none. needs_ticks: it sees pages of which it hears nothing; each beat refreshes them.
+    """
 
     session_key: str
     account: str
     hears: bool
+    person: str = ""
+    needs_ticks: bool = False
 
 
 def session_key_of(headers: list[tuple[bytes, bytes]]) -> str | None:
@@ -45,8 +52,10 @@ def find_viewer(session_key: str) -> Viewer | None:
             return None
         # What changes says what others do: only who sees some page of it hears of it.
         hears_all = user.is_staff and not is_bound(user) and (user.is_superuser or bool(user.get_all_permissions()))
+        person_id = person_id_of(user)
     except DatabaseError as error:
         raise SessionsUnavailableError from error
     finally:
         close_old_connections()
-    return Viewer(session_key, str(user.pk), hears_all)
+    needs_ticks = not hears_all and (user.is_staff or not person_id)
+    return Viewer(session_key, str(user.pk), hears_all, person_digest(person_id) if person_id else "", needs_ticks)

@@ -80,7 +80,7 @@ def models_status(access: Access, *, clock: Clock = SYSTEM_CLOCK) -> ModelsStatu
     configured = configured_models(rules=rules, clock=clock)
     budget = budget_status(rules=rules, clock=clock)
     figures = None
-    if not access.bound.named():
+    if access.bound.is_everything:
         providers = [model.provider for model in configured]
         latencies = recent_latencies(clock=clock) if providers else {}
         figures = ModelFigures(

@@ -29,6 +29,7 @@ from apps.notes.domain.search import NoteHit, NoteSearch
 from apps.notes.files import changes
 from apps.notes.files.config import ReadConfig, config_of, config_read
 from apps.notes.files.desk import Note
+from apps.notes.files.folder import MAX_BYTES as MAX_NOTE_BYTES
 from apps.notes.files.folder import UNREADABLE
 from apps.notes.files.owner import folder_of, owner_to_read
 from apps.notes.files.versions import text_of
@@ -44,6 +45,7 @@ from apps.retrieval.domain.text.terms import query_terms, terms
 from apps.semantic.services import memory_search
 
 __all__ = [
+    "MAX_NOTE_BYTES",
     "AutoMemoryStatus",
     "Compaction",
     "CompactionDetail",
@@ -70,6 +72,7 @@ __all__ = [
     "new_message_counts",
     "note_counts",
     "note_get",
+    "note_list",
     "note_versions",
     "notes_search",
     "prompt_compose",
@@ -112,6 +115,11 @@ def note_counts(access: Access, users: Iterable[str]) -> dict[str, int]:
     return Counter(
         user for user, kind, size in last.values_list("user_id", "kind", "size") if kind != "delete" and size
     )
+
+
+def note_list(access: Access, user_id: str | None) -> list[NotePlace]:
+    """List the notes of a user by their paths. Raises NotFoundError outside the bound."""
+    return sorted(folder_of(owner_to_read(access, user_id)).places())
 
 
 def daily_list(access: Access, user_id: str | None) -> list[NotePlace]:

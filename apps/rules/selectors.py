@@ -72,7 +72,7 @@ def rule_get(access: Access, name: str) -> Document:
     known = active_rules()
     rule = known.rules.get(name)
     # A broken rule has no conditions to compare with a bound, so a key with a bound does not see it.
-    is_hidden = bool(access.bound.named()) if rule is None else not is_visible(access, rule, known)
+    is_hidden = not access.bound.is_everything if rule is None else not is_visible(access, rule, known)
     if name not in known.documents or is_hidden:
         raise NotFoundError(NO_SUCH_RULE)
     return known.documents[name]
@@ -81,7 +81,7 @@ def rule_get(access: Access, name: str) -> Document:
 def rules_export(access: Access) -> list[Document]:
     """Return all rules that the caller may see, as they were given and as `rules_load` accepts them."""
     known = active_rules()
-    if access.bound.named():
+    if not access.bound.is_everything:
         return [known.documents[rule.name] for rule in rules_visible(access) if rule.name in known.documents]
     return [known.documents[name] for name in sorted(known.documents)]
 
@@ -114,21 +114,23 @@ def is_visible(access: Access, rule: RuleConfig, known: RuleSet) -> bool:
     """Return whether a caller may see a rule.
 
     Every user, household and persona that the rule, or a rule that it extends, names must be one that the key is bound
-    to. A key without a bound sees all.
+    to, and no user who has stopped it. A key without a bound sees all others.
     """
     bound = access.bound.named()
-    if not bound or rule.name not in known.documents:
+    if access.bound.is_everything or rule.name not in known.documents:
         return True
     for name in lineage(rule.name, known.documents):
         ancestor = known.rules.get(name)
         if ancestor is None:
             return False
         named = {name: getattr(ancestor.conditions, name) for name in IDENTIFIERS}
-        if any(value is not None and bound.get(name) != value for name, value in named.items()):
+        if named["user_id"] in access.bound.without:
+            return False
+        if bound and any(value is not None and bound.get(name) != value for name, value in named.items()):
             return False
     return True
 
 
 def shown_version(access: Access, version: int) -> int | None:
     """Return the version of the registry; None for a key with a bound, which must not count the changes of others."""
-    return None if access.bound.named() else version
+    return version if access.bound.is_everything else None

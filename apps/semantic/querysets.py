@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Self
 from django.db import models
 from django.db.models import Q
 
-from apps.core.db.scoped import ScopedQuerySet
+from apps.core.db.scoped import ScopedQuerySet, scope_filter
 from apps.core.domain.clock import SYSTEM_CLOCK, utcnow
 from apps.core.domain.scope import Reach, Scope
 from apps.semantic.domain.duplicates import DuplicateKey
@@ -30,7 +30,7 @@ class MemoryQuerySet(ScopedQuerySet["Memory"]):
             return super().in_reach(reach)
         not_expired = Q(expires_at__isnull=True) | Q(expires_at__gt=utcnow(SYSTEM_CLOCK))
         granted = Q(user_id__in=reach.owners) & ~Q(status="deleted") & not_expired
-        return self.filter(granted if reach.scope is None else Q(**reach.scope.named()) | granted)
+        return self.filter(granted if reach.scope is None else scope_filter(reach.scope) | granted)
 
     def active(self) -> Self:
         """Return those that a search may find."""

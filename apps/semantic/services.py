@@ -56,6 +56,7 @@ from apps.semantic.judge.services import (
     judge_update,
 )
 from apps.semantic.memories.deletion import Selection, memories_delete
+from apps.semantic.memories.lately import Learned, learned_lately, learned_undo
 from apps.semantic.memories.lifecycle import memory_delete, memory_reinforce, memory_restore
 from apps.semantic.memories.managed import (
     ManagedChange,
@@ -93,6 +94,7 @@ __all__ = [
     "IndexOverview",
     "JudgeState",
     "JudgeStatus",
+    "Learned",
     "ManagedChange",
     "MemoryCounts",
     "MemoryEdit",
@@ -139,6 +141,8 @@ __all__ = [
     "judge_run",
     "judge_status",
     "judge_update",
+    "learned_lately",
+    "learned_undo",
     "managed_prepare",
     "managed_with_space",
     "managed_write",

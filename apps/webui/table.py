@@ -4,6 +4,7 @@ from apps.webui.ask.table import PAGES as ASK
 from apps.webui.clear_up.table import PAGES as CLEAR_UP
 from apps.webui.home.table import PAGES as HOME
 from apps.webui.memory.table import PAGES as MEMORY
+from apps.webui.notes.table import PAGES as NOTES
 from apps.webui.pages import Page
 
 PAGES: tuple[Page, ...] = (
@@ -11,4 +12,5 @@ PAGES: tuple[Page, ...] = (
     *ASK,
     *MEMORY,
     *CLEAR_UP,
+    *NOTES,
 )

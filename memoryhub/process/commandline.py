@@ -16,6 +16,7 @@ WITHOUT_DATABASE = frozenset(
         "findstatic",
         "help",
         "makemessages",
+        "messages",
         "prepare_models",
         "spectacular",
         "startapp",

@@ -30,6 +30,7 @@ from tests.hostile.world import (
     PUBLIC,
     ROUTES,
     SCOPES,
+    STOPS,
     SYSTEM,
     World,
     routes,
@@ -40,6 +41,8 @@ EVENTS = "/api/episodic/events"
 pytestmark = pytest.mark.django_db
 
 EACH_BOUND = pytest.mark.parametrize("bound", BOUNDS.values(), ids=BOUNDS.keys())
+EACH_BOUND_OR_STOP = pytest.mark.parametrize("bound", [*BOUNDS.values(), *STOPS.values()], ids=[*BOUNDS, *STOPS])
+EACH_STOP = pytest.mark.parametrize("bound", STOPS.values(), ids=STOPS.keys())
 EACH_GRANT = pytest.mark.parametrize(("bound", "reads"), GRANTS.values(), ids=GRANTS.keys())
 ABOUT_MEMORIES = [operation for operation in OPERATIONS if not operation.is_about_keys]
 WITH_MEMORY_ID = [operation for operation in ABOUT_MEMORIES if operation.has_id]
@@ -64,7 +67,7 @@ def test_every_method_is_in_the_table() -> None:
 # --- the bound of a key -------------------------------------------------------------------------------
 
 
-@EACH_BOUND
+@EACH_BOUND_OR_STOP
 def test_id_outside_bound_answers_like_one_that_does_not_exist(world: World, bound: Scope) -> None:
     api = api_for(bound)
     before = stored()
@@ -79,7 +82,7 @@ def test_id_outside_bound_answers_like_one_that_does_not_exist(world: World, bou
     assert stored() == before
 
 
-@EACH_BOUND
+@EACH_BOUND_OR_STOP
 def test_no_answer_speaks_of_what_is_outside_bound(world: World, bound: Scope) -> None:
     api = api_for(bound)
     for operation in sorted(ABOUT_MEMORIES, key=lambda operation: operation.is_write):
@@ -87,7 +90,7 @@ def test_no_answer_speaks_of_what_is_outside_bound(world: World, bound: Scope) -
             assert world.leaked(bound, operation.call(api, memory.uuid)) == []
 
 
-@EACH_BOUND
+@EACH_BOUND_OR_STOP
 def test_list_holds_exactly_what_is_inside_bound(world: World, bound: Scope) -> None:
     api = api_for(bound, Permission.READ)
     inside = world.inside(bound)
@@ -97,7 +100,7 @@ def test_list_holds_exactly_what_is_inside_bound(world: World, bound: Scope) -> 
         assert (page["next"], page["previous"]) == (None, None)
 
 
-@EACH_BOUND
+@EACH_BOUND_OR_STOP
 def test_totals_orders_and_filters_know_only_what_is_inside_bound(world: World, bound: Scope) -> None:
     api = api_for(bound)
     everything = {"any": [{"user_id": {"exists": True}}, {"not": {"metadata.word": "x"}}]}
@@ -119,7 +122,7 @@ def test_totals_orders_and_filters_know_only_what_is_inside_bound(world: World, 
     }
 
 
-@EACH_BOUND
+@EACH_BOUND_OR_STOP
 def test_search_counts_only_what_is_inside_bound(world: World, bound: Scope) -> None:
     api = api_for(bound, Permission.READ)
     kept = world.inside(bound)[::2]
@@ -131,7 +134,7 @@ def test_search_counts_only_what_is_inside_bound(world: World, bound: Scope) -> 
         assert answer["diagnostics"]["filtered_count"] == 0
 
 
-@EACH_BOUND
+@EACH_BOUND_OR_STOP
 def test_filters_account_only_for_what_is_inside_bound(world: World, bound: Scope) -> None:
     answer = api_for(bound).search("secret", session_id="shared", project="none", min_similarity=0.9)
     diagnostics = answer["diagnostics"]
@@ -139,7 +142,7 @@ def test_filters_account_only_for_what_is_inside_bound(world: World, bound: Scop
     assert diagnostics["filtered_count"] == diagnostics["considered_count"] == len(world.inside(bound)[::2])
 
 
-@EACH_BOUND
+@EACH_BOUND_OR_STOP
 def test_the_word_of_another_scope_is_not_found(world: World, bound: Scope) -> None:
     api = api_for(bound)
     for memory in world.outside(bound)[::2]:
@@ -147,7 +150,7 @@ def test_the_word_of_another_scope_is_not_found(world: World, bound: Scope) -> N
         assert (answer["count"], answer["diagnostics"]["matched_count"]) == (0, 0)
 
 
-@EACH_BOUND
+@EACH_BOUND_OR_STOP
 def test_events_their_totals_and_filters_know_only_what_is_inside_bound(world: World, bound: Scope) -> None:
     api = api_for(bound, Permission.READ)
     inside = sorted(str(memory.uuid) for memory in world.inside(bound)[::2])
@@ -198,7 +201,7 @@ def test_only_an_operator_exports_everything(world: World) -> None:
     assert all(sentinel(memory.scope) in everything for memory in world.memories)
 
 
-@EACH_BOUND
+@EACH_BOUND_OR_STOP
 def test_cursor_of_a_foreign_event_answers_like_one_of_nothing(world: World, bound: Scope) -> None:
     api, moment = api_for(bound, Permission.READ), 1772582400000000
     nothing = api.get(f"{EVENTS}?cursor=older-{NOWHERE}_{moment}")
@@ -207,12 +210,12 @@ def test_cursor_of_a_foreign_event_answers_like_one_of_nothing(world: World, bou
         assert same(api.get(f"{EVENTS}?cursor=older-{memory.uuid}_{moment}"), nothing)
 
 
-@EACH_BOUND
+@EACH_BOUND_OR_STOP
 def test_status_counts_only_what_is_inside_bound(world: World, bound: Scope) -> None:
     assert api_for(bound).get("/api/semantic/status").json()["count"] == len(world.inside(bound)[::2])
 
 
-@EACH_BOUND
+@EACH_BOUND_OR_STOP
 @pytest.mark.parametrize("name", ["user_id", "household_id", "persona_id"])
 def test_lists_of_names_count_only_what_is_inside_bound(world: World, bound: Scope, name: str) -> None:
     api, kept = api_for(bound, Permission.READ), world.inside(bound)[::2]
@@ -245,7 +248,7 @@ def test_figures_of_a_user_are_those_inside_bound(world: World, bound: Scope) ->
         assert (figures["sessions"], figures["projects"]) == (1, 0)
 
 
-@EACH_BOUND
+@EACH_BOUND_OR_STOP
 def test_sessions_count_only_what_is_inside_bound(world: World, bound: Scope) -> None:
     count = len(world.inside(bound)[::2])
     expected = [{"id": "shared", "memories": count, "inactive_memories": count}] if count else []
@@ -328,6 +331,86 @@ def test_history_of_memory_holds_its_own_steps_only(world: World) -> None:
     steps = api_for(memory.scope).get(f"{MEMORIES}/{memory.uuid}/history").json()
     assert [step["action"] for step in steps["results"]] == ["created", "deleted"]
     assert steps["count"] == MemoryRevision.objects.filter(memory=memory).count()
+
+
+# --- a key that a person has stopped -----------------------------------------------------------------
+
+
+def is_stopped(response: HttpResponse) -> bool:
+    """Whether an answer says that the person has stopped the key."""
+    return (response.status_code, response.json()["errors"][0]["code"]) == (403, "access_stopped")
+
+
+@EACH_STOP
+def test_what_names_who_stopped_a_key_is_refused(world: World, bound: Scope) -> None:
+    api, before = api_for(bound), stored()
+    for path in (MEMORIES, EVENTS, "/api/semantic/conflicts", "/api/households", "/api/export", "/api/sessions"):
+        assert is_stopped(api.get(f"{path}?user_id=ana")), path
+    for path in ("/api/users/ana", "/api/semantic/conflicts?user_id=ana"):
+        assert is_stopped(api.get(path)), path
+    for path, body in ((SEARCH, {"query": "secret"}), ("/api/episodic/query", {}), (MEMORIES, {"content": "tea"})):
+        assert is_stopped(api.post(path, {**body, "user_id": "ana"})), path
+    items = [{"content": "tea", "user_id": user} for user in ("ana", "ben")]
+    results = api.post(f"{MEMORIES}/batch", {"memories": items}).json()["results"]
+    assert [item["status"] for item in results] == [403, 201]
+    Memory.objects.filter(content="tea").delete()
+    assert stored()["semantic_memory"] == before["semantic_memory"]
+
+
+def test_notes_and_conversations_of_who_stopped_a_key_are_refused(world: World) -> None:
+    api = api_for(Scope(without=("ana",)))
+    named = [
+        operation for operation in ABOUT_MEMORIES if operation.route.startswith(("api/memory/", "api/auto-memory/"))
+    ]
+    for operation in named:
+        if isinstance(operation.body, dict) and "user_id" in operation.body:
+            assert is_stopped(operation.call(api)), str(operation)
+    for place in ("main", "daily", "daily/2026-03-04", "versions", "status", "config", "search"):
+        further = {"search": "&q=tea", "versions": "&path=MEMORY.md"}.get(place, "")
+        answer = api.get(f"/api/memory/{place}?user_id=ana{further}")
+        assert is_stopped(answer), (place, answer.content)
+    said = {"user_id": "ana", "messages": [{"role": "user", "content": "I like tea."}]}
+    assert is_stopped(api.post("/api/auto-memory/sessions/chat/messages", said))
+
+
+def test_a_key_whose_own_person_stopped_it_can_do_nothing(world: World) -> None:
+    before = stored()
+    for bound in (Scope("ana", without=("ana",)), Scope("ana", "home", without=("ana",))):
+        api = api_for(bound, reads=("ben",))
+        for operation in ABOUT_MEMORIES:
+            answer = operation.call(api, world.memories[0].uuid)
+            assert answer.status_code in {403, 405}, str(operation)
+            assert world.leaked(bound, answer) == [], str(operation)
+            assert is_stopped(answer) or operation.route.startswith(("api/rules", "api/sync")), str(operation)
+    after = stored()
+    assert {name for name in after if after[name] != before[name]} <= {"core_apikey"}
+
+
+def test_an_owner_who_was_granted_stops_the_key_too(world: World) -> None:
+    api = api_for(Scope("ben", without=("ana",)), reads=("ana", "cem"))
+    theirs = [memory for memory in world.kept() if memory.user_id == "ana"]
+    assert all(api.get(f"{MEMORIES}/{memory.uuid}").status_code == 404 for memory in theirs)
+    found = api.post(SEARCH, {"query": "secret word", "include": ["ana", "cem"], "limit": 1000}).json()
+    assert {item["memory"]["user_id"] for item in found["results"]} == {"ben"}
+    own = [memory for memory in world.kept() if memory.user_id == "ben"]
+    assert found["diagnostics"]["considered_count"] == len(own)
+
+
+def test_an_operator_key_finds_no_way_around_a_stop(world: World) -> None:
+    operator, other = api_for(Scope(without=("ana",)), Permission.OPERATOR), api_for(Scope("ben"))
+    assert other.get(MEMORIES).status_code == 200
+    assert is_stopped(operator.post("/api/keys", {"name": "new", "user_id": "ana"}))
+    assert is_stopped(operator.post("/api/keys", {"name": "new", "user_id": "ben", "reads": ["ana"]}))
+    made = operator.post("/api/keys", {"name": "new", "unbound": True}).json()
+    assert made["stopped_by"] == ["ana"]
+    assert is_stopped(Api(made["key"]).get(f"{MEMORIES}?user_id=ana"))
+    there = next(key["id"] for key in operator.get("/api/keys").json()["results"] if key["user_id"] == "ben")
+    assert is_stopped(operator.post(f"/api/keys/{there}/rotate", {"overlap_seconds": 0}))
+    assert is_stopped(operator.patch(f"/api/keys/{there}", {"reads": ["ana"]}))
+    assert is_stopped(operator.post("/api/erasures", {"user_id": "ana"}))
+    everything = operator.get("/api/export")
+    assert world.leaked(Scope(without=("ana",)), everything) == []
+    assert sentinel(SCOPES[-1]) in everything.content.decode()
 
 
 # --- what a key is granted besides its bound ------------------------------------------------------------

@@ -248,6 +248,12 @@ BOUNDS = {
     "a user in another household": Scope(user_id="ana", household_id="hotel"),
 }
 
+# Keys that a user has stopped: nothing of theirs is inside.
+STOPS = {
+    "all but a user who stopped it": Scope(without=("ana",)),
+    "a household but a user who stopped it": Scope(household_id="home", without=("ana",)),
+}
+
 # Bounds with owners who are granted besides: of others and of the bound's own, and one who does not exist.
 GRANTS = {
     "a user": (Scope(user_id="ana"), ("ben", "nobody")),
@@ -395,12 +401,12 @@ class World:
         outside = self.outside(bound, reads)
         words = {sentinel(memory.scope) for memory in outside} | {str(memory.uuid) for memory in outside}
         # Notes belong to a person as a whole: a key for a part of one has none.
-        words |= {f"noted {sentinel(Scope(user))}" for user in NOTED if bound != Scope(user)}
+        whole = {user for user in NOTED if bound.contains(Scope(user))}
+        words |= {f"noted {sentinel(Scope(user))}" for user in NOTED if user not in whole}
         # Sources as well, but they can be granted.
-        shared = {*reads, bound.user_id if bound == Scope(bound.user_id) else None}
-        words |= {f"shared {sentinel(Scope(user))}" for user in NOTED if user not in shared}
+        words |= {f"shared {sentinel(Scope(user))}" for user in NOTED if user not in {*reads, *whole}}
         # How they are kept is not.
-        words |= {own_word(user) for user in NOTED if bound != Scope(user)}
+        words |= {own_word(user) for user in NOTED if user not in whole}
         return sorted(word for word in words if word in body)
 
 

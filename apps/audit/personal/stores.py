@@ -8,6 +8,7 @@ from django.db.models.functions import Cast
 
 from apps.audit.append_only import allow_changes
 from apps.audit.models import ActorKind, AuditEntry
+from apps.core.pauses import PERSON
 from apps.core.personal.admin_log import models_of_users
 from apps.core.personal.columns import Columns
 from apps.core.personal.erase import ROWS_AT_ONCE, names_user, naming
@@ -16,6 +17,8 @@ from apps.core.steps import Step, no_step
 
 # What is left of the name of a key that names a person who was forgotten.
 FORGOTTEN_KEY = "key of a forgotten user"
+# And of one who acted on their own pages.
+FORGOTTEN_PERSON = "a forgotten user"
 # By these an import recognises an entry that is there already.
 IDENTITY = ("at", "actor_kind", "actor", "action", "object_type", "object_id", "outcome", "request_id")
 
@@ -106,10 +109,12 @@ def mentions(user_id: str) -> list[int]:
             Q(object_id__regex=pattern)
             | Q(detail_as_text__regex=pattern)
             | Q(actor_kind=ActorKind.KEY, actor__regex=pattern)
+            | Q(actor=f"{PERSON}{user_id}")
         )
         .order_by("pk")
     )
-    return [one.pk for one in found.iterator() if names_user(texts_of(one), user_id)]
+    own = f"{PERSON}{user_id}"
+    return [one.pk for one in found.iterator() if one.actor == own or names_user(texts_of(one), user_id)]
 
 
 def texts_of(entry: AuditEntry) -> list[Any]:
@@ -120,9 +125,12 @@ def texts_of(entry: AuditEntry) -> list[Any]:
 def empty(entries: QuerySet[AuditEntry], user_id: str) -> None:
     """Empty whose data entries were about, which object, and what changed of it. What was done stays."""
     keys = [one.pk for one in entries.filter(actor_kind=ActorKind.KEY) if names_user(one.actor, user_id)]
+    own = list(entries.filter(actor=f"{PERSON}{user_id}").values_list("pk", flat=True))
     entries.update(user_id="", household_id="", persona_id="", object_id="", detail={})
     if keys:
         AuditEntry.objects.filter(pk__in=keys).update(actor=FORGOTTEN_KEY)
+    if own:
+        AuditEntry.objects.filter(pk__in=own).update(actor=FORGOTTEN_PERSON)
 
 
 STORES = (AuditStore(),)

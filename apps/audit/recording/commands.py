@@ -8,7 +8,7 @@ from apps.audit.models import ActorKind
 from apps.audit.recording.entries import build_entry, write_entries
 from apps.audit.recording.losses import note_loss
 from apps.audit.recording.notes import Recording
-from apps.core.domain.scope import Scope
+from apps.core.domain.scope import IDENTIFIERS, Scope
 
 
 def record_command(
@@ -25,7 +25,10 @@ def record_command(
     actor: the user of the operating system. identifiers: whose data it was about. options: names without values.
     """
     common = {"actor_kind": ActorKind.COMMAND, "actor": actor, "action": action, "outcome": outcome}
-    scope, detail = Scope(**identifiers), {"options": list(options)} if options else {}
+    scope, detail = (
+        Scope(*(identifiers.get(name) for name in IDENTIFIERS)),
+        {"options": list(options)} if options else {},
+    )
     entries = [build_entry(**common, scope=scope, detail=detail)]
     entries += [
         build_entry(

@@ -8,6 +8,7 @@ from typing import Any
 
 from apps.audit.domain.changes import Changes, changed_fields
 from apps.audit.models import AuditEntry
+from apps.audit.recording.entries import build_entry, write_entries
 from apps.core.domain.scope import Scope
 
 # One statement writes them; what is beyond is counted.
@@ -90,6 +91,18 @@ def note_change(
     note = held.note(object_type, object_id)
     note.changes |= changed_fields(before, after)
     note.name, note.scope = name or note.name, scope or note.scope
+
+
+def note_act(**act: Any) -> None:
+    """Have an act written in place of the entry of the current request, or at once outside of one.
+
+    See `build_entry` for what it has: as an act of a person on their own pages, whose actor is `person:<user>`.
+    """
+    held, entry = current_recording(), build_entry(**act)
+    if held is None:
+        write_entries([entry])
+    else:
+        held.acts.append(entry)
 
 
 def note_object(object_type: str, object_id: object, *, said: str = "", scope: Scope | None = None) -> None:

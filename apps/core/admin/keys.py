@@ -10,6 +10,7 @@ from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.template.response import TemplateResponse
 from django.urls import path, reverse
 from django.utils.safestring import SafeString
+from django.utils.translation import gettext_lazy as _
 from unfold.admin import ModelAdmin
 from unfold.dataclasses import ActionDialog
 from unfold.decorators import action, display
@@ -39,7 +40,7 @@ NEW_FIELDS = (
     ("Sharing", {"fields": ["reads"]}),
 )
 SHOWN_FIELDS = (
-    (None, {"fields": ["name", "shown", "state_label", "permission", "bound", "reads", "shown_reads"]}),
+    (None, {"fields": ["name", "shown", "state_label", "permission", "bound", "stopped", "reads", "shown_reads"]}),
     ("Use", {"fields": ["use", "last_used"]}),
     ("Life", {"fields": ["created", "created_by", "expires_at", "rotated", "previous", "revoked"]}),
 )
@@ -62,7 +63,7 @@ class ApiKeyAdmin(ModelAdmin):  # type: ignore[misc]
     form = KeyForm
     list_display = ["name", "state", "level", "bound", "use", "last_used", "expires", "granted", "shown", "created"]
     list_filter = ["permission", ("revoked_at", admin.EmptyFieldListFilter)]
-    search_fields = ["name", "user_id", "household_id", "persona_id", "reads", "shown"]
+    search_fields = ["name", "user_id", "household_id", "persona_id", "reads", "stopped_by", "shown"]
     search_help_text = "A name, a bound, a grant, or the first characters of a key"
     actions = ["revoke"]
     actions_detail = ["rotate", "revoke_this"]
@@ -111,6 +112,10 @@ class ApiKeyAdmin(ModelAdmin):  # type: ignore[misc]
     def bound(self, key: ApiKey) -> str:
         named = key.scope.named()
         return ", ".join(f"{name.removesuffix('_id')} {value}" for name, value in named.items()) or "nothing"
+
+    @display(description=_("Stopped by"))
+    def stopped(self, key: ApiKey) -> str:
+        return ", ".join(key.stopped_by) or NOTHING
 
     @display(description="May read besides")
     def granted(self, key: ApiKey) -> str:

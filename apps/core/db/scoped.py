@@ -34,13 +34,13 @@ class ScopedQuerySet(models.QuerySet[M]):
         scope = reach.scope
         if scope is None:
             return self.filter(user_id__in=reach.owners) if reach.owners else self.none()
-        if not reach.owners or not scope.named():
+        if not reach.owners or scope.is_everything:
             return self.in_scope(scope)
-        return self.filter(Q(**scope.named()) | Q(user_id__in=reach.owners))
+        return self.filter(scope_filter(scope) | Q(user_id__in=reach.owners))
 
     def in_scope(self, scope: Scope) -> Self:
-        """Return the rows that match every identifier that the scope names."""
-        return self.filter(**scope.named())
+        """Return the rows that a scope matches."""
+        return self.filter(scope_filter(scope))
 
     @staticmethod
     def visible_sql(access: Access, include: Collection[str] = ()) -> tuple[str, dict[str, Any]]:
@@ -52,10 +52,22 @@ class ScopedQuerySet(models.QuerySet[M]):
         return self.order_by("-id")
 
 
+def scope_filter(scope: Scope, before: str = "") -> Q:
+    """Return `in_scope` as a condition. before: of the names of columns, for those of a related row."""
+    matching = Q(**{f"{before}{name}": value for name, value in scope.named().items()})
+    return matching & ~Q(**{f"{before}user_id__in": scope.without}) if scope.without else matching
+
+
 def scope_sql(scope: Scope, table: str = "") -> tuple[str, dict[str, Any]]:
     """Return `in_scope` as a condition and its named parameters. table: the name before each column, with its dot."""
     named = scope.named()
-    return " AND ".join(["TRUE", *(f"{table}{name} = %({name})s" for name in named)]), named
+    conditions = ["TRUE", *(f"{table}{name} = %({name})s" for name in named)]
+    if not scope.without:
+        return " AND ".join(conditions), named
+    return " AND ".join([*conditions, f"{table}user_id <> ALL (%(without)s::text[])"]), {
+        **named,
+        "without": list(scope.without),
+    }
 
 
 def reach_sql(reach: Reach, table: str = "") -> tuple[str, dict[str, Any]]:

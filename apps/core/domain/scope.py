@@ -1,7 +1,7 @@
 """Scopes, and what the holder of a key may access (DESIGN D1, D14)."""
 
 from collections.abc import Collection
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import NamedTuple
 
@@ -36,11 +36,18 @@ class Scope:
     """Identifiers that a row must match; None matches every value.
 
     As the scope of a row (see `for_write`), `user_id` is set and None means that the row has none.
+    without: users of whom no row matches: those who stopped the access of a key (decision 61), sorted.
     """
 
     user_id: str | None = None
     household_id: str | None = None
     persona_id: str | None = None
+    without: tuple[str, ...] = field(default=(), kw_only=True)
+
+    @property
+    def is_everything(self) -> bool:
+        """Return whether every row of the hub matches."""
+        return not self.without and not self.named()
 
     def intersect(self, other: "Scope") -> "Scope | None":
         """Return the scope of the rows that match both; None when no row can."""
@@ -50,7 +57,12 @@ class Scope:
             if mine is not None and theirs is not None and mine != theirs:
                 return None
             merged[name] = mine if mine is not None else theirs
-        return Scope(**merged)
+        without, user = {*self.without, *other.without}, merged["user_id"]
+        if user in without:
+            return None
+        # Where one user is named, the others need not be left out.
+        left_out = tuple(sorted(without)) if user is None else ()
+        return Scope(user, merged["household_id"], merged["persona_id"], without=left_out)
 
     def named(self) -> dict[str, str]:
         """Return the identifiers that are set."""
@@ -77,9 +89,21 @@ class Reach:
         return self.scope is None and not self.owners
 
 
+class AccessStoppedError(ForbiddenError):
+    """The person whom a request is about has stopped the access of this key."""
+
+    code = "access_stopped"
+
+    def __init__(self) -> None:
+        super().__init__("This user has stopped the access of this key to what is theirs.", attr="user_id")
+
+
 @dataclass(frozen=True)
 class Access:
     """What one caller may do: the bound of its key, its permission, and its name for the records.
+
+    Users who stopped it are in `bound.without`: a read of several people has nothing of them, and what names one of
+    them raises AccessStoppedError.
 
     reads: owners that were granted besides. `bound` alone decides about everything but reads of single memories and
     events (`readable`), and searches and lists of them that name the owner (`reach`).
@@ -94,8 +118,17 @@ class Access:
         """Return whether the caller's permission includes `needed`."""
         return PERMISSION_ORDER.index(self.permission) >= PERMISSION_ORDER.index(needed)
 
+    def refuse_stopped(self, user_id: str | None = None) -> None:
+        """Raise AccessStoppedError where this user, or the one whom the caller is bound to, has stopped it."""
+        if self.bound.without and not {user_id, self.bound.user_id}.isdisjoint(self.bound.without):
+            raise AccessStoppedError
+
     def for_read(self, asked: Scope) -> Scope | None:
-        """Return the scope to read in; None when it is outside the bound, so that nothing is visible."""
+        """Return the scope to read in; None when it is outside the bound, so that nothing is visible.
+
+        Raises AccessStoppedError for a user who has stopped the caller.
+        """
+        self.refuse_stopped(asked.user_id)
         return asked.intersect(self.bound)
 
     def reach(self, asked: Scope, include: Collection[str] = ()) -> Reach:
@@ -106,7 +139,8 @@ class Access:
         scope = self.for_read(asked)
         if not include:
             return Reach(scope)
-        granted = (owner for owner in set(include) if owner in self.reads or self.bound.contains(Scope(owner)))
+        known = (owner for owner in set(include) if owner in self.reads or self.bound.contains(Scope(owner)))
+        granted = (owner for owner in known if owner not in self.bound.without)
         further = (owner for owner in granted if scope is None or not scope.contains(Scope(owner)))
         return Reach(scope, tuple(sorted(further)))
 
@@ -118,9 +152,10 @@ class Access:
     def for_write(self, asked: Scope, default_user: str | None = None) -> Scope:
         """Return the scope of a new row (DESIGN D1).
 
-        Raises ForbiddenError for an identifier outside the bound, and InvalidInputError when neither the
-        caller, nor its key, nor the configuration says whose row it is.
+        Raises ForbiddenError for an identifier outside the bound and for a user who has stopped the caller, and
+        InvalidInputError when neither the caller, nor its key, nor the configuration says whose row it is.
         """
+        self.refuse_stopped(asked.user_id)
         for name, bound in self.bound.named().items():
             value = getattr(asked, name)
             if value is not None and value != bound:
@@ -130,6 +165,7 @@ class Access:
             return scope
         if default_user is None:
             raise InvalidInputError("Say whose memory it is.", attr="user_id", code="required")
+        self.refuse_stopped(default_user)
         return Scope(default_user, scope.household_id, scope.persona_id)
 
 

@@ -1,4 +1,4 @@
-"""Forgetting of the keys that are bound to a user, and of what others were granted of theirs."""
+"""Forgetting of the keys that are bound to a user, of what others were granted of theirs, and of whom they stopped."""
 
 from collections.abc import Iterator
 
@@ -11,21 +11,23 @@ from apps.core.steps import Step, no_step
 
 
 class KeyErasure(PersonalStore):
-    """Counts, forgets and finds keys that name a user: as their bound, or among what they may read.
+    """Counts, forgets and finds keys that name a user: as their bound, among what they may read, or who stopped them.
 
     Keys that were granted a user go on without the grant, so that it means nothing for one who has the id later.
     """
 
     def count(self, user_id: str) -> int:
-        return ApiKey.objects.filter(Q(user_id=user_id) | Q(reads__contains=[user_id])).count()
+        named = Q(user_id=user_id) | Q(reads__contains=[user_id]) | Q(stopped_by__contains=[user_id])
+        return ApiKey.objects.filter(named).count()
 
     def forget(self, user_id: str, step: Step = no_step) -> Iterator[int]:
         if removed := remove_keys(user_id):
             yield removed
-        granted = ApiKey.objects.filter(reads__contains=[user_id])
-        ended = granted.update(reads=Func(F("reads"), Value(user_id), function="array_remove"))
-        if ended:
-            yield ended
+        for name in ("reads", "stopped_by"):
+            naming = ApiKey.objects.filter(**{f"{name}__contains": [user_id]})
+            ended = naming.update(**{name: Func(F(name), Value(user_id), function="array_remove")})
+            if ended:
+                yield ended
 
     def find(self, user_id: str) -> Iterator[str]:
         if self.count(user_id):

@@ -32,7 +32,7 @@ class ExportRequest:
     @property
     def is_everything(self) -> bool:
         """Return whether it is about the hub as a whole rather than about some of its people."""
-        return self.is_operator and not self.scope.named() and not self.filters
+        return self.is_operator and self.scope.is_everything and not self.filters
 
     def where(self, store: str) -> Expression:
         """Return the filter of a store."""

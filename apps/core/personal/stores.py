@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
+from apps.core.db.scoped import scope_filter
 from apps.core.db.user_locks import hold_users
 from apps.core.models import ApiKey, KeyDay, LockedUser, Pause
 from apps.core.personal.admin_log import AdminStore
@@ -32,7 +33,7 @@ class PauseStore(PersonalStore):
         scope, columns = asked.scope, Columns(Pause)
         if scope.household_id is not None or scope.persona_id is not None or asked.filters:
             return
-        for row in Pause.objects.filter(**scope.named()).order_by("user_id").iterator():
+        for row in Pause.objects.filter(scope_filter(scope)).order_by("user_id").iterator():
             yield {"kind": "pause", **columns.values(row)}
 
     def load(self, lines: Sequence[Line]) -> int:

@@ -16,6 +16,7 @@ KEY = {
     "household_id": "home",
     "persona_id": None,
     "reads": ["team:kitchen"],
+    "stopped_by": [],
     "created_at": "2026-03-01T17:02:11.480000Z",
     "created_by": "key:operator",
     "expires_at": EXPIRY,

@@ -9,7 +9,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from apps.core import selectors, services
-from apps.core.domain.scope import Permission
+from apps.core.domain.scope import Access, AccessStoppedError, Permission
 from apps.core.rest.openapi import LOCATION
 from apps.core.rest.views import HubView, created
 from apps.core.schemas.keys import (
@@ -44,13 +44,17 @@ class KeysView(HubView):
     def post(self, request: Request) -> Response:
         """Create a key. The answer is the only one that ever shows its secret."""
         data = validate(KeyInput, request.data)
+        scope, reads = scope_of(data), data.get("reads", ())
+        for owner in (scope.user_id, *reads):
+            self.access.refuse_stopped(owner)
         key, secret = services.key_create(
             name=data["name"],
-            scope=scope_of(data),
+            scope=scope,
             permission=highest_permission(data.get("permissions")),
             expires_at=data.get("expires_at"),
-            reads=data.get("reads", ()),
+            reads=reads,
             actor=self.access.actor,
+            stopped_by=self.access.bound.without,
         )
         return created({**KeyOutput(key).data, "key": secret}, "key", key.uuid)
 
@@ -74,7 +78,10 @@ class KeyView(HubView):
     @extend_schema(operation_id="keys_update", request=KeyChanges, responses={200: KeyOutput, 409: Problem})
     def patch(self, request: Request, uuid: UUID) -> Response:
         """Rename a key, or change when it expires or what it may read besides its bound."""
-        key = services.key_update(uuid=uuid, changes=validate(KeyChanges, request.data))
+        changes = validate(KeyChanges, request.data)
+        for owner in changes.get("reads", ()):
+            self.access.refuse_stopped(owner)
+        key = services.key_update(uuid=uuid, changes=changes)
         return Response(KeyOutput(key).data)
 
 
@@ -86,6 +93,17 @@ class RotateView(HubView):
     @extend_schema(operation_id="keys_rotate", request=RotationInput, responses={200: KeyCreatedOutput, 409: Problem})
     def post(self, request: Request, uuid: UUID) -> Response:
         """Replace the secret of a key. The answer is the only one that ever shows the new one."""
+        refuse_wider(self.access, uuid)
         overlap = timedelta(seconds=validate(RotationInput, request.data)["overlap_seconds"])
         key, secret = services.key_rotate(uuid=uuid, overlap=overlap)
         return Response({**KeyOutput(key).data, "key": secret})
+
+
+def refuse_wider(access: Access, uuid: UUID) -> None:
+    """Raise AccessStoppedError for a key that could read of those who stopped the caller, who would get its secret.
+
+    Raises NotFoundError.
+    """
+    stopped_there = selectors.key_get(uuid).stopped_by
+    if not set(access.bound.without).issubset(stopped_there):
+        raise AccessStoppedError

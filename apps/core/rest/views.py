@@ -39,8 +39,10 @@ class HubView(APIView):
     query_methods: frozenset[str] = frozenset()
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
-        """Refuse, after the key was checked, a query string where there is none."""
+        """Refuse, after the key was checked, one that its person stopped, and a query string where there is none."""
         super().initial(request, *args, **kwargs)
+        if isinstance(request.auth, Access):
+            request.auth.refuse_stopped()
         takes_none = request.method not in self.query_methods and hasattr(self, str(request.method).lower())
         if takes_none and request.query_params:
             validate_query(NoInput, request)

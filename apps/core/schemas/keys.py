@@ -21,6 +21,7 @@ from apps.core.schemas.serializers import ScopeInput, StrictSerializer, scope_of
 
 MAX_NAME_CHARS = 100
 READS = "Users and teams whose memories and events the key may read besides its bound, and not write."
+STOPPED = "Users who stopped this key: it neither reads nor writes what is theirs, until they let it in again."
 
 _LEVELS = [level.value for level in Permission]
 
@@ -106,11 +107,12 @@ class KeyOutput(serializers.ModelSerializer[ApiKey]):
     persona_id = serializers.CharField(source="scope.persona_id", read_only=True, allow_null=True)
     permissions = serializers.SerializerMethodField()
     reads = serializers.ListField(child=serializers.CharField(), read_only=True, help_text=READS)
+    stopped_by = serializers.ListField(child=serializers.CharField(), read_only=True, help_text=STOPPED)
 
     class Meta:
         model = ApiKey
         fields = [
-            "id", "name", "shown", "permissions", "user_id", "household_id", "persona_id", "reads",
+            "id", "name", "shown", "permissions", "user_id", "household_id", "persona_id", "reads", "stopped_by",
             "created_at", "created_by", "expires_at", "last_used_at", "revoked_at", "rotated_at", "previous_until",
         ]  # fmt: skip
         read_only_fields = fields

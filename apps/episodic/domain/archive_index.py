@@ -88,10 +88,12 @@ class ScopeNumbers:
     def matching(self, scope: Scope) -> list[int] | None:
         """Return the numbers of matching scopes, ascending; None for all."""
         candidates = [self._with_identifier[name].get(value, []) for name, value in scope.named().items()]
-        if not candidates:
+        if scope.is_everything:
             return None
-        fewest = min(candidates, key=len)
-        return fewest if len(candidates) == 1 else [number for number in fewest if self._keys[number].is_in(scope)]
+        if len(candidates) == 1 and not scope.without:
+            return candidates[0]
+        fewest = min(candidates, key=len) if candidates else range(len(self._keys))
+        return [number for number in fewest if self._keys[number].is_in(scope)]
 
     def covered(self, reach: Reach) -> list[int] | None:
         """Return the numbers of the scopes that a read covers, ascending; None for all."""

@@ -35,8 +35,10 @@ class ScopeKey(NamedTuple):
         return Scope(self.user_id, self.household_id or None, self.persona_id or None)
 
     def is_in(self, scope: Scope) -> bool:
-        """Return whether every identifier that the scope names is the one of this key."""
-        return all(getattr(self, name) == value for name, value in scope.named().items())
+        """Return whether a scope matches this key."""
+        return self.user_id not in scope.without and all(
+            getattr(self, name) == value for name, value in scope.named().items()
+        )
 
 
 @dataclass(frozen=True)

@@ -9,6 +9,7 @@ from django.db import models
 from django.db.models import Exists, OuterRef, Q, QuerySet
 
 from apps.core.db.offsets import OffsetField, WithOffset
+from apps.core.db.scoped import scope_filter
 from apps.core.domain.scope import MAX_IDENTIFIER_CHARS, Access, Scope
 from apps.episodic.domain.event import (
     DEFAULT_IMPORTANCE,
@@ -26,8 +27,8 @@ class TimelineEventQuerySet(QuerySet["TimelineEvent"]):
     """Events that are rows."""
 
     def in_scope(self, scope: Scope) -> TimelineEventQuerySet:
-        """Return those that match every identifier that the scope names."""
-        return self.filter(**scope.named())
+        """Return those that a scope matches."""
+        return self.filter(scope_filter(scope))
 
     def visible_to(self, access: Access) -> TimelineEventQuerySet:
         """Return those that a caller may read."""

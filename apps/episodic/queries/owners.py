@@ -3,7 +3,7 @@
 from django.db import connection
 
 from apps.core.db.distinct import distinct_values
-from apps.core.domain.scope import Access, Scope
+from apps.core.domain.scope import Access
 from apps.episodic.models import TimelineEvent
 from apps.episodic.queries.one_moment import of_one_moment
 from apps.episodic.store.file_cache import ArchiveView
@@ -31,7 +31,7 @@ def event_owners(access: Access, limit: int) -> list[str]:
 
 def users_of_rows(access: Access, limit: int) -> list[str]:
     """Return the first users of whom the caller may see rows."""
-    if access.bound == Scope():
+    if access.bound.is_everything:
         return distinct_values(TimelineEvent, "user_id", limit)
     rows = TimelineEvent.objects.visible_to(access).order_by("user_id")
     return list(rows.values_list("user_id", flat=True).distinct()[:limit])

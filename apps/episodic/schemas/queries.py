@@ -265,7 +265,7 @@ def query_json(access: Access, result: QueryResult, explain: bool) -> EventQuery
         "segments": {
             "total": files.total,
             "read": files.read,
-            "quarantined": None if access.bound.named() else files.quarantined,
+            "quarantined": files.quarantined if access.bound.is_everything else None,
         },
         "took_ms": round(found.took_ms, 3),
     }

@@ -1,6 +1,8 @@
 """At most one message of a topic in a second, the first one at once, and the last one never lost."""
 
 COALESCE_SECONDS = 1.0
+# So many topics are remembered before those that no longer count are dropped.
+MANY = 1_000
 
 
 class Coalescer:
@@ -23,6 +25,8 @@ class Coalescer:
         for topic in due:
             del self._due[topic]
             self._taken[topic] = now
+        if len(self._taken) > MANY:  # topics of people, who may be any number
+            self._taken = {topic: at for topic, at in self._taken.items() if at + self._seconds > now}
         return due
 
     def wait(self, now: float) -> float | None:

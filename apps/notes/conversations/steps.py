@@ -12,8 +12,9 @@ from django.db import transaction
 
 from apps.core.domain.clock import Clock
 from apps.core.domain.errors import InvalidInputError
-from apps.core.domain.scope import Access, Permission, Scope
+from apps.core.domain.scope import Access, AccessStoppedError, Permission, Scope
 from apps.core.pauses import PausedError
+from apps.core.selectors import require_let_in
 from apps.core.steps import Step
 from apps.notes.conversations.model_steps import ModelExtraction, extract_by_model, gate_by_model
 from apps.notes.domain.facts import Category, Fact, Turn, extract_facts
@@ -191,8 +192,9 @@ def apply_fact(run: ExtractionRun, fact: ExtractedFact, clock: Clock, step: Step
     if fact.memory is None:
         step("remember")
         try:
+            require_let_in(run.actor, run.user_id)
             remember(run, fact, access, clock)
-        except (InvalidInputError, PausedError) as error:
+        except (InvalidInputError, PausedError, AccessStoppedError) as error:
             settle(fact, FactState.DROPPED, error.code)
             return
         step("remembered")

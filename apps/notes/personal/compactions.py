@@ -4,6 +4,7 @@ import zlib
 from collections.abc import Iterator, Sequence
 from uuid import UUID
 
+from apps.core.db.scoped import scope_filter
 from apps.core.db.user_locks import hold_users
 from apps.core.personal.columns import Columns
 from apps.core.personal.erase import delete_in_parts
@@ -32,7 +33,7 @@ class CompactionStore(PersonalStore):
         if scope.household_id is not None or scope.persona_id is not None or asked.filters:
             return
         hidden = {} if asked.is_operator else OF_OPERATORS
-        for row in Compaction.objects.filter(**scope.named()).order_by("pk").iterator(_CHUNK):
+        for row in Compaction.objects.filter(scope_filter(scope)).order_by("pk").iterator(_CHUNK):
             yield {"kind": "compaction", **columns.values(row), **hidden, "draft": draft_of(row).decode()}
 
     def load(self, lines: Sequence[Line]) -> int:

@@ -6,6 +6,7 @@ from uuid import UUID
 
 from django.db.models import Model
 
+from apps.core.db.scoped import scope_filter
 from apps.core.db.user_locks import hold_users
 from apps.core.personal.columns import Columns
 from apps.core.personal.store import ExportRequest, Line, LineError, PersonalStore
@@ -44,7 +45,7 @@ class ConversationStore(PersonalStore):
         for kind, model in TABLES.items():
             columns = Columns(model)
             related = (*REFERENCES[kind], *(("conversation",) if kind == MESSAGE else ()))
-            rows = model._default_manager.filter(**scope.named()).order_by("pk")
+            rows = model._default_manager.filter(scope_filter(scope)).order_by("pk")
             for row in (rows.select_related(*related) if related else rows).iterator(_CHUNK):
                 hidden = {} if asked.is_operator else OF_OPERATORS.get(kind, {})
                 line = {"kind": kind, **columns.values(row), **hidden, **references(row, REFERENCES[kind])}

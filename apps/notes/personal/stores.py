@@ -55,6 +55,8 @@ class NoteStore(PersonalStore):
         if scope.household_id is not None or scope.persona_id is not None or asked.filters:
             return
         for user in [scope.user_id] if scope.user_id is not None else find_users():
+            if user in scope.without:
+                continue
             folder = folder_of(user)
             for place in files_of(folder):
                 try:

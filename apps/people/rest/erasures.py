@@ -37,6 +37,7 @@ class ErasuresView(HubView):
     def get(self, request: Request) -> Response:
         """List erasures and their certificates, the newest first."""
         data = validate_query(ErasureListInput, request)
+        self.access.refuse_stopped(data.get("user_id"))
         erasures = selectors.erasure_list(data.get("user_id"))
         page = Page(erasures, self.access, data.get("cursor"), data.get("limit"), count=data.get("count", False))
         return Response({**page_links(page, request), "results": [render_erasure(erasure) for erasure in page.rows]})
@@ -53,6 +54,7 @@ class ErasuresView(HubView):
         From then on nothing is written for them until it is done. With `dry_run` it only says how much there is.
         """
         data = validate(ErasureInput, request.data)
+        self.access.refuse_stopped(data["user_id"])
         if data["dry_run"]:
             found = dict(services.erasure_preview(data["user_id"]))
             problems = selectors.erasure_obstacles(data["user_id"])
@@ -71,5 +73,6 @@ class ErasureView(HubView):
     def get(self, request: Request, uuid: UUID) -> Response:
         """Show how far an erasure is, and its certificate once it is finished."""
         erasure = selectors.erasure_get(uuid)
+        self.access.refuse_stopped(erasure.user_id)
         left = dict(services.erasure_preview(erasure.user_id)) if erasure.is_open else None
         return Response(render_erasure(erasure, left))

@@ -29,6 +29,12 @@ class RulePermission(HasKeyPermission):
         return isinstance(access, Access) and access.allows(needed)
 
 
+def refuse_hidden(access: Access, name: str) -> None:
+    """Raise NotFoundError for a rule that the caller may not see, as of a user who has stopped it."""
+    if not access.bound.is_everything:
+        selectors.rule_get(access, name)
+
+
 class RuleView(HubView):
     """A view about rules. reads: the methods that change nothing."""
 
@@ -90,6 +96,7 @@ class OneRuleView(RuleView):
     )
     def patch(self, request: Request, name: str) -> Response:
         """Change some settings: objects are merged member by member, null makes a setting inherit again."""
+        refuse_hidden(self.access, name)
         outcome = services.rule_update(
             name=name, changes=request.data, actor=self.access.actor, expected_version=expected_version(request)
         )
@@ -98,6 +105,7 @@ class OneRuleView(RuleView):
     @extend_schema(operation_id="rules_delete", parameters=[inputs.VersionQuery], responses={204: None, 409: Problem})
     def delete(self, request: Request, name: str) -> Response:
         """Delete a rule that no other one extends; its history stays."""
+        refuse_hidden(self.access, name)
         services.rule_delete(name=name, actor=self.access.actor, expected_version=expected_version(request))
         return Response(status=status.HTTP_204_NO_CONTENT)
 

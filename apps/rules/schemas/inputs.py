@@ -125,7 +125,7 @@ def record_of(key: str, data: dict[str, Any], access: Access, now: datetime) -> 
 
     Raises ForbiddenError for a memory outside the caller's bound.
     """
-    scope = scope_of(data).intersect(access.bound)
+    scope = access.for_read(scope_of(data))
     if scope is None:
         asked, bound = scope_of(data).named(), access.bound.named()
         outside = next(f"{key}.{name}" for name, value in asked.items() if bound.get(name, value) != value)

@@ -65,7 +65,7 @@ class Selection:
     def from_json(cls, data: Mapping[str, Any]) -> "Selection":
         """Return the selection that `as_json` was called on."""
         dates: dict[str, Any] = {name: datetime.fromisoformat(data[name]) for name in _DATES if name in data}
-        scope = Scope(**{name: data[name] for name in IDENTIFIERS if name in data})
+        scope = Scope(*(data.get(name) for name in IDENTIFIERS))
         plain = {name: value for name, value in data.items() if name not in (*_DATES, *IDENTIFIERS)}
         return cls(scope=scope, **dates, **plain)
 

@@ -193,7 +193,7 @@ def with_document(access: Access, known: RuleSet, document: Document) -> RuleSet
     """
     name = document["name"]
     visible = dict(known.documents)
-    if access.bound.named():
+    if not access.bound.is_everything:
         names = [name for name, rule in known.rules.items() if is_visible(access, rule, known)]
         visible = {name: known.documents[name] for name in names if name in known.documents}
     check_resolvable([name], visible | {name: document})

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
+from apps.core.db.scoped import scope_filter
 from apps.core.db.user_locks import hold_users
 from apps.core.domain.filters.expression import EVERYTHING
 from apps.core.personal.columns import Columns
@@ -26,10 +27,10 @@ class BridgeTransfer(PersonalStore):
         """Yield both in the order in which they were written."""
         routed, audits = Columns(Ingestion), Columns(BridgeAudit)
         of_routed, of_audit = ({}, {}) if asked.is_operator else (OF_ROUTED, OF_AUDIT)
-        courses = Ingestion.objects.filter(**asked.scope.named()).filter(among(asked, "memory")).order_by("pk")
+        courses = Ingestion.objects.filter(scope_filter(asked.scope)).filter(among(asked, "memory")).order_by("pk")
         for row in courses.select_related("memory").iterator(AT_ONCE):
             yield {"kind": ROUTED, **routed.values(row), **of_routed, **references(row, ("memory",))}
-        records = BridgeAudit.objects.filter(**asked.scope.named()).order_by("pk")
+        records = BridgeAudit.objects.filter(scope_filter(asked.scope)).order_by("pk")
         if asked.where("memories") != EVERYTHING:
             records = records.filter(memory__in=asked_memories(asked).values("uuid"))
         for record in records.iterator(AT_ONCE):

@@ -6,6 +6,7 @@ from uuid import UUID
 
 from django.db.models import Model, Q
 
+from apps.core.db.scoped import scope_filter
 from apps.core.domain.filters.expression import EVERYTHING
 from apps.core.personal.columns import Columns, next_ids
 from apps.core.personal.store import ExportRequest, Line, LineError, PersonalStore
@@ -35,7 +36,7 @@ class ReceiptTransfer(PersonalStore):
         for row in found.select_related("about", *MEMORIES_OF_RECEIPT).iterator(AT_ONCE):
             names = ("about", *MEMORIES_OF_RECEIPT)
             yield {"kind": RECEIPT, **receipts.values(row), **hidden, **references(row, names)}
-        scope = Q(**{f"notice__{name}": value for name, value in asked.scope.named().items()})
+        scope = scope_filter(asked.scope, "notice__")
         if asked.where("memories") != EVERYTHING:
             memories = asked_memories(asked).values("pk")
             scope &= Q(notice__candidate__in=memories) & Q(notice__existing__in=memories)

@@ -205,7 +205,7 @@ class StoreStatusView(HubView):
     @extend_schema(operation_id="status", responses={200: StatusOutput, 503: StatusOutput})
     def get(self, request: Request) -> Response:
         """Say whether the store answers, and how many memories this key can see."""
-        report, has_bound = services.store_status(self.access), bool(self.access.bound.named())
+        report, has_bound = services.store_status(self.access), not self.access.bound.is_everything
         is_for_all = report.healthy and not has_bound
         bridge = services.bridge_status().as_json() if is_for_all else None
         judge = services.judge_status() if is_for_all else None

@@ -137,7 +137,7 @@ def render_rehearsal(access: Access, rehearsal: Rehearsal) -> RehearsalOutput:
     """Return a rehearsal as JSON. Rules that the caller may not know of stay unnamed."""
     # The rule of a receipt may be gone, and then nothing says whose it was: it stays unnamed, too.
     visible = {name for name, rule in rehearsal.current.rules.items() if is_visible(access, rule, rehearsal.current)}
-    has_bound = bool(access.bound.named())
+    has_bound = not access.bound.is_everything
 
     def show(name: str) -> str | None:
         return None if has_bound and name not in visible else name

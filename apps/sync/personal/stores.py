@@ -6,6 +6,7 @@ from uuid import UUID
 
 from django.db import transaction
 
+from apps.core.db.scoped import scope_filter
 from apps.core.db.user_locks import hold_users
 from apps.core.domain.errors import InvalidInputError
 from apps.core.personal.columns import Columns
@@ -50,7 +51,7 @@ class KnowledgeStore(PersonalStore):
         if scope.household_id is not None or scope.persona_id is not None or asked.filters:
             return
         hidden = {} if asked.is_operator else OF_OPERATORS
-        for source in KnowledgeSource.objects.filter(**scope.named()).order_by("pk").iterator(100):
+        for source in KnowledgeSource.objects.filter(scope_filter(scope)).order_by("pk").iterator(100):
             values = {**columns.values(source), **hidden}
             # Of a line, `kind` is what it is of.
             yield {**values, "kind": "knowledge_source", "source_kind": values["kind"]}

@@ -21,7 +21,7 @@ def check_reach(access: Access, kind: str, values: Mapping[str, Any], source: Kn
 
     values: as they would be stored. source: as it is, None for a new one; what stays the same needs nothing.
     """
-    if not access.bound.named():
+    if access.bound.is_everything:
         return
     former = source or KnowledgeSource()
     for name in SECRETS:

@@ -9,17 +9,20 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST
 
+from apps.core.domain.clock import SYSTEM_CLOCK, utcnow
 from apps.core.domain.errors import MemoryHubError, NotFoundError
 from apps.semantic.domain.review_queue import QueueFilter, QueueView
 from apps.semantic.selectors import Conflict, ReviewState, conflict_get
 from apps.semantic.services import queue_ids, receipt_at
 from apps.webui.clear_up.answers import DONE, Answer, answer_give, answer_take_back, read_token
-from apps.webui.pages import render_page
+from apps.webui.pages import render_fragment, render_page
 from apps.webui.person import Person
 
 # Those that nothing was decided about come first, then those whose grounds were weak.
 VIEWS = (QueueView.NOTICED, QueueView.WEAK)
 MAX_SHOWN = 500
+# A badge has no room for more.
+MAX_COUNTED = 99
 ANSWERS = {one.value for one in Answer}
 
 
@@ -27,6 +30,18 @@ def waiting(person: Person) -> list[int]:
     """Return the keys of the decisions that a person should look at, in the order in which they are asked."""
     found = [key for view in VIEWS for key in queue_ids(person.access, QueueFilter(view=view), limit=MAX_SHOWN)]
     return found[:MAX_SHOWN]
+
+
+def badge_of(person: Person) -> dict[str, Any]:
+    """Return how many pairs wait, for the place in the navigation."""
+    count = len(waiting(person))
+    shown = str(count) if count <= MAX_COUNTED else f"{MAX_COUNTED}+"
+    return {"badge": count, "badge_shown": shown, "badge_as_of": utcnow(SYSTEM_CLOCK)}
+
+
+def clear_up_badge(request: HttpRequest, person: Person) -> HttpResponse:
+    """Show the live number beside *To clear up*."""
+    return render_fragment(request, person, "webui/clear_up/badge.html", **badge_of(person))
 
 
 def clear_up_page(request: HttpRequest, person: Person) -> HttpResponse:

@@ -10,6 +10,7 @@ from apps.core.domain.clock import SYSTEM_CLOCK, utcnow
 from apps.core.domain.scope import Scope
 from apps.semantic.selectors import memory_list
 from apps.webui.clear_up.page import waiting
+from apps.webui.home.learned import just_learned
 from apps.webui.home.pause import PauseForm
 from apps.webui.pages import render_fragment, render_page
 from apps.webui.person import Person
@@ -20,7 +21,8 @@ SHOWN = 8
 
 def home_page(request: HttpRequest, person: Person) -> HttpResponse:
     """Show what is known of the person."""
-    return render_page(request, person, "webui/home/page.html", _("Home"), pause_form=PauseForm(), **known(person))
+    context = {**known(person), **just_learned(person)}
+    return render_page(request, person, "webui/home/page.html", _("Home"), pause_form=PauseForm(), **context)
 
 
 def home_latest(request: HttpRequest, person: Person) -> HttpResponse:

@@ -22,7 +22,7 @@ from apps.core.domain.keys import MISSING_BOUND
 from apps.core.domain.scope import Permission, Scope, system_access
 from apps.core.models import ApiKey, KeyDay
 from apps.core.selectors import key_verify
-from apps.core.services import key_create, key_revoke, key_update
+from apps.core.services import key_create, key_revoke, key_stop, key_update
 from apps.semantic.domain.memory import MemoryDraft
 from apps.semantic.models import Memory
 from apps.semantic.services import memory_save
@@ -372,3 +372,12 @@ def test_who_may_only_look_cannot_rotate(staff: Callable[..., Client]) -> None:
     assert staff("view_apikey").post(address(ApiKey, "rotate", key.pk), {"overlap": "0"}).status_code == 403
     key.refresh_from_db()
     assert key.rotated_at is None
+
+
+def test_the_page_of_a_key_says_who_stopped_it(operator: Client) -> None:
+    key = a_key()
+    assert "marigold" not in text_of(operator, address(ApiKey, "change", key.pk))
+    key_stop(uuid=key.uuid, user_id="marigold")
+    page = text_of(operator, address(ApiKey, "change", key.pk))
+    assert "Stopped by" in page
+    assert "marigold" in page

@@ -15,6 +15,7 @@ from django.db import connection
 from django_q.models import OrmQ, Task
 from django_q.tasks import async_task
 
+from apps.audit.services import record
 from apps.core.domain.clock import SYSTEM_CLOCK, utcnow
 from apps.core.domain.scope import Access, Permission, Scope, system_access
 from apps.core.models import ApiKey
@@ -81,7 +82,14 @@ def fill(user: str, word: str, *, archive: Timeline) -> None:
     hold_conversation(user, word)
     follow_knowledge(user, word)
     key, _ = key_create(name=f"phone of {user}", scope=scope, permission=Permission.WRITE, actor="test")
-    key_create(name="shared", scope=Scope("keeper"), permission=Permission.READ, actor="test", reads=[user, "kept"])
+    key_create(
+        name="shared",
+        scope=Scope("keeper"),
+        permission=Permission.READ,
+        actor="test",
+        reads=[user, "kept"],
+        stopped_by=[user],
+    )
     rule_register(document={"name": f"for-{word}", "conditions": {"user_id": user}}, actor="test")
     log_changes(user, key, memories[0])
     selection = {"user_id": user}
@@ -132,7 +140,8 @@ def record_events(scope: Scope, word: str, what: str, timeline: Timeline) -> Non
 
 
 def log_changes(user: str, key: ApiKey, memory: Memory) -> None:
-    """Leave traces in the log of the admin and in a session."""
+    """Leave traces in the log of the admin, in the audit as an act of their own, and in a session."""
+    record(actor_kind="person", actor=f"person:{user}", action="app.stop", object_id=key.pk, scope=Scope(user))
     operator, _ = User.objects.get_or_create(username="operator")
     for row in (key, memory):
         kind = ContentType.objects.get_for_model(row)

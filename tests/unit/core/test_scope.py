@@ -1,11 +1,13 @@
 """Scopes and what the holder of a key may touch: DESIGN D1."""
 
+from dataclasses import replace
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from apps.core.domain.errors import ForbiddenError, InvalidInputError
-from apps.core.domain.scope import IDENTIFIERS, Access, Permission, Reach, Scope, system_access
+from apps.core.domain.scope import IDENTIFIERS, Access, AccessStoppedError, Permission, Reach, Scope, system_access
 
 NAMES = st.one_of(st.none(), st.sampled_from(["ana", "ben", ""]))
 SCOPES = st.builds(Scope, NAMES, NAMES, NAMES)
@@ -139,3 +141,43 @@ def test_hub_itself_may_do_everything_everywhere() -> None:
 
 def test_a_scope_names_only_what_is_set() -> None:
     assert Scope("ana", None, "").named() == {"user_id": "ana", "persona_id": ""}
+
+
+WITHOUT = st.lists(st.sampled_from(["ana", "ben"]), max_size=2, unique=True).map(lambda users: tuple(sorted(users)))
+STOPPED = st.builds(lambda scope, users: replace(scope, without=users), SCOPES, WITHOUT)
+
+
+@given(STOPPED, STOPPED, ROWS)
+def test_no_row_of_who_is_left_out_is_in_an_intersection(one: Scope, other: Scope, row: Scope) -> None:
+    both = one.intersect(other)
+    plain = all(matches(scope, row) and row.user_id not in scope.without for scope in (one, other))
+    assert (both is not None and matches(both, row) and row.user_id not in both.without) == plain
+    assert both == other.intersect(one)
+    assert one.contains(row) == (matches(one, row) and row.user_id not in one.without)
+
+
+@given(STOPPED, SCOPES, OWNERS, OWNERS)
+def test_a_read_that_names_who_stopped_the_key_is_refused(
+    bound: Scope, asked: Scope, reads: list[str], include: list[str]
+) -> None:
+    reader = Access(bound, Permission.WRITE, "key:test", tuple(reads))
+    if {asked.user_id, bound.user_id} & set(bound.without):
+        for call in (reader.for_read, reader.for_write, lambda scope: reader.reach(scope, include)):
+            with pytest.raises(AccessStoppedError):
+                call(asked)
+    else:
+        reach = reader.reach(asked, include)
+        assert not set(reach.owners) & set(bound.without)
+        assert reach.scope is None or reach.scope.user_id is not None or reach.scope.without == bound.without
+
+
+def test_the_configured_user_can_stop_a_key_as_well() -> None:
+    with pytest.raises(AccessStoppedError):
+        access(Scope(without=("ana",))).for_write(Scope(), "ana")
+    assert access(Scope(without=("ana",))).for_write(Scope(), "ben") == Scope("ben")
+
+
+def test_everything_is_what_leaves_no_row_out() -> None:
+    assert Scope().is_everything
+    assert not Scope(without=("ana",)).is_everything
+    assert not Scope(household_id="home").is_everything

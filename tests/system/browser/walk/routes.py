@@ -18,6 +18,7 @@ from apps.accounts.services import password_link
 from apps.core.models import ApiKey
 from apps.episodic.models import Segment
 from apps.events.services import failure_groups
+from apps.notes.models import NoteVersion
 from apps.people.models import Erasure
 from apps.semantic.models import Conflict, Memory
 
@@ -143,9 +144,20 @@ ARGUMENTS: dict[str, Any] = {
     **dict.fromkeys(
         ("cockpit_work_failure", "cockpit_work_rerun", "cockpit_work_aside"), lambda: {"key": failure_key()}
     ),
+    **dict.fromkeys(
+        [f"webui:note{step}" for step in ("", "_edit", "_versions")],
+        lambda: {"path": "MEMORY.md"},
+    ),
+    **dict.fromkeys(
+        [f"webui:note_{step}" for step in ("version", "restore")],
+        lambda: {"uuid": newest(NoteVersion.objects.filter(user_id="ana", place="MEMORY.md")).uuid},
+    ),
     "webui:clear_up_answer": lambda: {"uuid": newest(Conflict.objects.filter(user_id="ana", state="open")).uuid},
     **dict.fromkeys(
-        [f"webui:memory{step}" for step in ("", "_correct", "_forget", "_restore", "_still_true")],
+        [
+            "webui:learned_undo",
+            *(f"webui:memory{step}" for step in ("", "_correct", "_forget", "_restore", "_still_true")),
+        ],
         lambda: {"uuid": newest(Memory.objects.filter(user_id="ana", status="active")).uuid},
     ),
     **dict.fromkeys(
@@ -166,6 +178,7 @@ QUERIES = {
     "cockpit_ask": "?question=what+does+ana+drink&user_id=ana",
     "cockpit_person": "?user_id=ana",
     "cockpit_person_forget": "?user_id=ana",
+    "webui:note_versions": "?from=1&to=2",
     "webui:ask": "?q=which+books+has+ana+read",
     "admin:search": "?s=ana",
     "admin:episodic_timelineevent_query": "?user_id=ana&text=event",

@@ -1,0 +1,93 @@
+"""Bringing two texts together that were made of the same one, line by line (the algorithm of diff3).
+
+Nothing of either is lost: where both changed the same lines, both stay, one after the other.
+"""
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from apps.core.domain.diff import changed_blocks, shared_prefix
+
+
+@dataclass(frozen=True)
+class Merged:
+    """Two texts as one. clashes: in how many places both had changed the same lines."""
+
+    text: str = field(repr=False)
+    clashes: int
+
+
+@dataclass(frozen=True)
+class Edit:
+    """Lines of a text, from `start` to `stop`, and the lines that take their place."""
+
+    start: int
+    stop: int
+    lines: tuple[str, ...] = field(repr=False)
+
+
+def merge_texts(base: str, theirs: str, mine: str) -> Merged:
+    """Return both texts as one. base: what both were made of. Where they clash, theirs comes before mine."""
+    lines = lines_of(base)
+    sides = find_edits(lines, lines_of(theirs)), find_edits(lines, lines_of(mine))
+    parts: list[str] = []
+    done, clashes = 0, 0
+    for start, stop, groups in join_edits(*sides):
+        parts += lines[done:start]
+        before = lines[start:stop]
+        first, second = (apply_edits(before, start, edits) for edits in groups)
+        if second in (before, first):
+            parts += first
+        elif first == before:
+            parts += second
+        else:
+            clashes += 1
+            parts += [*closed(first), *second]
+        done = stop
+    parts += lines[done:]
+    return Merged("".join([*closed(parts[:-1]), *parts[-1:]]), clashes)
+
+
+def lines_of(text: str) -> list[str]:
+    """Return the lines of a text with their ends; the last one may have none."""
+    return [line for line in re.split(r"(?<=\n)", text) if line]
+
+
+def find_edits(before: list[str], after: list[str]) -> list[Edit]:
+    """Return what leads from one text to another, in order. The time is bounded as in `compare_lines`."""
+    first = shared_prefix(before, after)
+    rest = min(len(before), len(after)) - first
+    last = min(shared_prefix(before[::-1], after[::-1]), rest)
+    blocks = changed_blocks(before[first : len(before) - last], after[first : len(after) - last])
+    return [
+        Edit(i + first, j + first, tuple(after[k + first : m + first])) for tag, i, j, k, m in blocks if tag != "equal"
+    ]
+
+
+def join_edits(theirs: Sequence[Edit], mine: Sequence[Edit]) -> list[tuple[int, int, tuple[list[Edit], list[Edit]]]]:
+    """Return the parts of the first text that either side changed, each with the edits of both that touch it."""
+    found: list[tuple[int, int, tuple[list[Edit], list[Edit]]]] = []
+    marked = [(edit, 0) for edit in theirs] + [(edit, 1) for edit in mine]
+    for edit, side in sorted(marked, key=lambda each: (each[0].start, each[0].stop)):
+        if found and edit.start <= found[-1][1]:
+            start, stop, groups = found.pop()
+        else:
+            start, stop, groups = edit.start, edit.stop, ([], [])
+        groups[side].append(edit)
+        found.append((start, max(stop, edit.stop), groups))
+    return found
+
+
+def apply_edits(lines: list[str], start: int, edits: Sequence[Edit]) -> list[str]:
+    """Return a part of a text, that begins at line `start`, as edits within it leave it."""
+    parts, done = list[str](), 0
+    for edit in edits:
+        parts += [*lines[done : edit.start - start], *edit.lines]
+        done = edit.stop - start
+    return parts + lines[done:]
+
+
+def closed(lines: list[str]) -> list[str]:
+    """Return lines of which each ends, so that more can follow."""
+    return [line if line.endswith("\n") else f"{line}\n" for line in lines]
