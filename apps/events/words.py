@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from django.conf import settings
 from django.utils.module_loading import import_string
 
+from apps.core.words import Words
+
 # Whose docstrings say what a task does where the table has no words for it.
 OWN_CODE = "apps."
 
@@ -14,8 +16,8 @@ OWN_CODE = "apps."
 class JobWords:
     """A task in words. title: a few words. does: one sentence."""
 
-    title: str
-    does: str
+    title: Words
+    does: Words
 
 
 def job_words(function: str) -> JobWords:

@@ -6,6 +6,7 @@ from typing import Any
 from django.conf import settings
 from django.db import InterfaceError, OperationalError
 from django.utils.module_loading import import_string
+from django.utils.translation import gettext
 
 from apps.core.bounds import is_bound
 from apps.core.health import OK, database_ready, run_checks
@@ -30,7 +31,11 @@ def current_problems() -> list[Problem]:
         try:
             found += import_string(path)()
         except (OperationalError, InterfaceError) as error:
-            return [database_problem(f"the database cannot be reached ({type(error).__name__})")]
+            return [
+                database_problem(
+                    gettext("the database cannot be reached (%(error)s)") % {"error": type(error).__name__}
+                )
+            ]
         except Exception as error:  # noqa: BLE001  (whatever made it fail, the other problems are shown)
             logger.warning("the problems of %s are not known: %s", path, type(error).__name__)
             found.append(source_problem(path, error))
@@ -49,8 +54,8 @@ def database_problem(answer: str) -> Problem:
     return Problem(
         code="database_unreachable",
         severity=ProblemSeverity.CRITICAL,
-        sentence=f"Nothing can be read or saved: {answer}.",
-        advice="Read the last lines of postgres/log in the data directory, or check your own server.",
+        sentence=gettext("Nothing can be read or saved: %(answer)s.") % {"answer": answer},
+        advice=gettext("Read the last lines of postgres/log in the data directory, or check your own server."),
         permission=HUB_PERMISSION,
     )
 
@@ -60,8 +65,9 @@ def source_problem(path: str, error: Exception) -> Problem:
     return Problem(
         code="problems_unknown",
         severity=ProblemSeverity.WARNING,
-        sentence=f"A check of the hub fails ({type(error).__name__}), so some problems may be missing here.",
-        advice=f"Read the log of the process for {path}.",
+        sentence=gettext("A check of the hub fails (%(error)s), so some problems may be missing here.")
+        % {"error": type(error).__name__},
+        advice=gettext("Read the log of the process for %(path)s.") % {"path": path},
         permission=HUB_PERMISSION,
         subject=path,
     )

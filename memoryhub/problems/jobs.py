@@ -2,6 +2,8 @@
 
 from collections.abc import Iterator
 
+from django.utils.translation import gettext, ngettext
+
 from apps.core.processes import live_workers
 from apps.events.selectors import FailedJobs, failed_jobs, outbox_status, overdue_schedules
 from apps.events.services import job_words
@@ -19,15 +21,22 @@ def schedule_problems() -> Iterator[Problem]:
     count = len(overdue.names)
     if not count:
         return
-    names = ", ".join(overdue.names[:MAX_NAMES]) + (f" and {count - MAX_NAMES} more" if count > MAX_NAMES else "")
+    names = ", ".join(overdue.names[:MAX_NAMES])
+    if count > MAX_NAMES:
+        names = gettext("%(names)s and %(count)s more") % {"names": names, "count": count - MAX_NAMES}
+    said = ngettext(
+        "%(n)s schedule is overdue by two periods or more: %(names)s.",
+        "%(n)s schedules are overdue by two periods or more: %(names)s.",
+        count,
+    )
     yield Problem(
         code="schedules_overdue",
         severity=ProblemSeverity.WARNING,
-        sentence=f"{counted(count, 'schedule is', 'schedules are')} overdue by two periods or more: {names}.",
-        advice="The worker is stopped, hangs or is too busy: read logs/worker.log.",
+        sentence=said % {"n": f"{count:,}", "names": names},
+        advice=gettext("The worker is stopped, hangs or is too busy: read logs/worker.log."),
         permission="django_q.view_schedule",
         since=overdue.since,
-        remedy=link("See the schedules", "cockpit_work", more="#work-schedules"),
+        remedy=link(gettext("See the schedules"), "cockpit_work", more="#work-schedules"),
     )
 
 
@@ -39,18 +48,27 @@ def failed_job_problems() -> Iterator[Problem]:
 
 def failed_job_problem(failed: FailedJobs) -> Problem:
     """Return the problem that jobs of a function failed."""
+    said = ngettext(
+        "%(n)s job of “%(title)s” failed, the last at %(time)s.",
+        "%(n)s jobs of “%(title)s” failed, the last at %(time)s.",
+        failed.count,
+    )
+    values = {
+        "n": f"{failed.count:,}",
+        "title": job_words(failed.func).title,
+        "time": f"{failed.last:%Y-%m-%d %H:%M} UTC",
+    }
     return Problem(
         code="jobs_failed",
         severity=ProblemSeverity.WARNING,
-        sentence=(
-            f"{counted(failed.count, 'job', 'jobs')} of “{job_words(failed.func).title}” failed, "
-            f"the last at {failed.last:%Y-%m-%d %H:%M} UTC."
+        sentence=said % values,
+        advice=gettext(
+            "Read the error. When its cause is gone, run them again, or set aside what is no longer wanted."
         ),
-        advice="Read the error. When its cause is gone, run them again, or set aside what is no longer wanted.",
         permission="django_q.view_failure",
         subject=failed.func,
         since=failed.first,
-        remedy=link("See the errors", "cockpit_work", more="#work-failures"),
+        remedy=link(gettext("See the errors"), "cockpit_work", more="#work-failures"),
     )
 
 
@@ -58,28 +76,34 @@ def delivery_problems() -> Iterator[Problem]:
     """Yield that deliveries have failed for good, and that they are late."""
     status = outbox_status()
     if status.failed:
+        said = ngettext(
+            "%(n)s delivery has failed on every try.", "%(n)s deliveries have failed on every try.", status.failed
+        )
         yield Problem(
             code="deliveries_failed",
             severity=ProblemSeverity.WARNING,
-            sentence=f"{counted(status.failed, 'delivery has', 'deliveries have')} failed on every try.",
-            advice="Read the errors, and deliver again when their cause is gone.",
+            sentence=said % {"n": f"{status.failed:,}"},
+            advice=gettext("Read the errors, and deliver again when their cause is gone."),
             permission="events.view_delivery",
-            remedy=link("See the deliveries", "admin:events_delivery_changelist", more="?status__exact=failed"),
+            remedy=link(
+                gettext("See the deliveries"), "admin:events_delivery_changelist", more="?status__exact=failed"
+            ),
         )
     if status.overdue_seconds > OVERDUE_SECONDS:
+        said = ngettext(
+            "%(n)s delivery is waiting, the longest due since %(minutes)s minutes: events do not become memories in "
+            "time.",
+            "%(n)s deliveries are waiting, the longest due since %(minutes)s minutes: events do not become memories in "
+            "time.",
+            status.pending,
+        )
         yield Problem(
             code="deliveries_overdue",
             severity=ProblemSeverity.WARNING,
-            sentence=(
-                f"{counted(status.pending, 'delivery is', 'deliveries are')} waiting, the longest due since "
-                f"{status.overdue_seconds / 60:,.0f} minutes: events do not become memories in time."
-            ),
-            advice="Check that the worker runs and is not busy with something else.",
+            sentence=said % {"n": f"{status.pending:,}", "minutes": f"{status.overdue_seconds / 60:,.0f}"},
+            advice=gettext("Check that the worker runs and is not busy with something else."),
             permission="events.view_delivery",
-            remedy=link("See the deliveries", "admin:events_delivery_changelist", more="?status__exact=pending"),
+            remedy=link(
+                gettext("See the deliveries"), "admin:events_delivery_changelist", more="?status__exact=pending"
+            ),
         )
-
-
-def counted(count: int, one: str, several: str) -> str:
-    """Return a count with its noun."""
-    return f"{count:,} {one if count == 1 else several}"

@@ -2,6 +2,8 @@
 
 from collections.abc import Iterator
 
+from django.utils.translation import gettext
+
 from apps.core.admin.kit import dollars
 from apps.llm.domain.breaker import Phase
 from apps.llm.services import BudgetStatus, ConfiguredModel, budget_status, configured_models, guard_rules
@@ -32,18 +34,21 @@ def budget_problems(budget: BudgetStatus) -> Iterator[Problem]:
     if budget.limit is None or budget.percent < NEARLY_PERCENT:
         return
     is_spent = budget.spent >= budget.limit
-    until = f"until {budget.resets_at:%Y-%m-%d %H:%M} UTC"
+    said = gettext("%(percent)s %% of the budget of %(amount)s for models is spent until %(time)s.")
+    if is_spent:
+        said = gettext("The budget of %(amount)s for models is spent: calls are refused until %(time)s.")
+    values = {
+        "percent": f"{budget.percent:.0f}",
+        "amount": dollars(budget.limit),
+        "time": f"{budget.resets_at:%Y-%m-%d %H:%M} UTC",
+    }
     yield Problem(
         code="budget_spent" if is_spent else "budget_nearly_spent",
         severity=ProblemSeverity.CRITICAL if is_spent else ProblemSeverity.WARNING,
-        sentence=(
-            f"The budget of {dollars(budget.limit)} for models is spent: calls are refused {until}."
-            if is_spent
-            else f"{budget.percent:.0f} % of the budget of {dollars(budget.limit)} for models is spent {until}."
-        ),
-        advice="Waive what was spent today, or raise MEMORYHUB_CHAT_DAILY_BUDGET_USD.",
+        sentence=said % values,
+        advice=gettext("Waive what was spent today, or raise MEMORYHUB_CHAT_DAILY_BUDGET_USD."),
         permission=BUDGET_PERMISSION,
-        remedy=link("See the budget", "admin:llm_budgetday_changelist"),
+        remedy=link(gettext("See the budget"), "admin:llm_budgetday_changelist"),
     )
 
 
@@ -52,31 +57,34 @@ def breaker_problems(model: ConfiguredModel) -> Iterator[Problem]:
     if model.breaker.phase is Phase.CLOSED:
         return
     is_open = model.breaker.phase is Phase.OPEN
+    said = gettext("%(provider)s did not answer as it should, and is being tried again.")
+    if is_open:
+        said = gettext("%(provider)s does not answer as it should: calls are refused.")
     yield Problem(
         code="breaker_open" if is_open else "breaker_half_open",
         severity=ProblemSeverity.WARNING if is_open else ProblemSeverity.NOTICE,
-        sentence=(
-            f"{model.provider} does not answer as it should: calls are refused."
-            if is_open
-            else f"{model.provider} did not answer as it should, and is being tried again."
+        sentence=said % {"provider": model.provider},
+        advice=gettext(
+            "Check the address, the key and the status of the provider. It is tried again without your doing."
         ),
-        advice="Check the address, the key and the status of the provider. It is tried again without your doing.",
         permission=BUDGET_PERMISSION,
         subject=model.provider,
         since=model.breaker.since,
-        remedy=link("See the breakers", "admin:llm_budgetday_changelist"),
+        remedy=link(gettext("See the breakers"), "admin:llm_budgetday_changelist"),
     )
 
 
 def price_problem(model: ConfiguredModel, has_budget: bool) -> Problem:
     """Return the problem that a model has no price."""
-    effect = "it is not called, because there is a budget" if has_budget else "what it costs is not known"
+    said = gettext("%(model)s of %(provider)s has no price: what it costs is not known.")
+    if has_budget:
+        said = gettext("%(model)s of %(provider)s has no price: it is not called, because there is a budget.")
     return Problem(
         code="model_without_price",
         severity=ProblemSeverity.WARNING if has_budget else ProblemSeverity.NOTICE,
-        sentence=f"{model.model} of {model.provider} has no price: {effect}.",
-        advice="Set its price per million tokens; 0 for a model of your own.",
+        sentence=said % {"model": model.model, "provider": model.provider},
+        advice=gettext("Set its price per million tokens; 0 for a model of your own."),
         permission="llm.view_price",
         subject=f"{model.provider} {model.model}",
-        remedy=link("Set a price", "admin:llm_price_add"),
+        remedy=link(gettext("Set a price"), "admin:llm_price_add"),
     )

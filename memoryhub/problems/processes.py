@@ -6,10 +6,13 @@ from datetime import datetime
 
 from django.conf import settings
 from django.db.models import Max
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
 
 from apps.core.health import MB, OK, disk_space, run_checks
 from apps.core.models import HubProcess, ProcessKind
 from apps.core.processes import DEAD_SECONDS, ProcessState, live_processes, run_name
+from apps.core.words import Words
 from apps.monitor.domain.problems import Problem, ProblemSeverity
 from apps.monitor.services import HUB_PERMISSION
 from apps.semantic.domain.index_health import HINTS, IndexLevel, IndexReason
@@ -17,24 +20,28 @@ from memoryhub.problems.links import link
 
 INDEX_PERMISSION = "llm.view_embeddingspace"
 REASONS = {
-    IndexReason.BACKLOG: "many memories are in no graph yet",
-    IndexReason.CAPACITY: "the indexes need more memory than they may use",
-    IndexReason.WRITE_LATENCY: "saves are slow",
-    IndexReason.EVICTIONS: "indexes are dropped and loaded again",
+    IndexReason.BACKLOG: _("many memories are in no graph yet"),
+    IndexReason.CAPACITY: _("the indexes need more memory than they may use"),
+    IndexReason.WRITE_LATENCY: _("saves are slow"),
+    IndexReason.EVICTIONS: _("indexes are dropped and loaded again"),
 }
 # What a check is about, how bad it is while it does not pass, and what to do.
-PROCESS_CHECKS: Mapping[str, tuple[ProblemSeverity, str, str]] = {
+PROCESS_CHECKS: Mapping[str, tuple[ProblemSeverity, Words, Words]] = {
     "embedding": (
         ProblemSeverity.CRITICAL,
-        "The embedding model is not ready, so nothing can be saved or searched by meaning",
-        "Check MEMORYHUB_EMBEDDER and its server.",
+        _("The embedding model is not ready, so nothing can be saved or searched by meaning: %(answer)s."),
+        _("Check MEMORYHUB_EMBEDDER and its server."),
     ),
     "index": (
         ProblemSeverity.NOTICE,
-        "The vector index is being loaded",
-        "Wait: searches work, and saves do as soon as one process has loaded it.",
+        _("The vector index is being loaded: %(answer)s."),
+        _("Wait: searches work, and saves do as soon as one process has loaded it."),
     ),
-    "timeline": (ProblemSeverity.NOTICE, "The timeline is being loaded", "Wait: queries work when it is loaded."),
+    "timeline": (
+        ProblemSeverity.NOTICE,
+        _("The timeline is being loaded: %(answer)s."),
+        _("Wait: queries work when it is loaded."),
+    ),
 }
 
 
@@ -51,8 +58,9 @@ def process_problems() -> Iterator[Problem]:
         yield Problem(
             code="web_process_missing",
             severity=ProblemSeverity.WARNING,
-            sentence=f"{len(web)} of {settings.MEMORYHUB.web_processes} web processes run.",
-            advice="Another one is started within seconds. If it does not stay, read logs/web.log.",
+            sentence=gettext("%(count)s of %(total)s web processes run.")
+            % {"count": len(web), "total": settings.MEMORYHUB.web_processes},
+            advice=gettext("Another one is started within seconds. If it does not stay, read logs/web.log."),
             permission=HUB_PERMISSION,
         )
     yield from readiness_problems(web)
@@ -71,14 +79,15 @@ def worker_problem(since: datetime | None) -> Problem:
     return Problem(
         code="worker_stopped",
         severity=ProblemSeverity.CRITICAL,
-        sentence=(
+        sentence=gettext(
             "The background worker has stopped: nothing is delivered, learnt, sealed or synced. It was not heard of "
-            f"for {DEAD_SECONDS[ProcessKind.WORKER]:.0f} seconds."
-        ),
-        advice="Read logs/worker.log. With your own supervisor start `manage.py qcluster`.",
+            "for %(seconds)s seconds."
+        )
+        % {"seconds": f"{DEAD_SECONDS[ProcessKind.WORKER]:.0f}"},
+        advice=gettext("Read logs/worker.log. With your own supervisor start `manage.py qcluster`."),
         permission=HUB_PERMISSION,
         since=since,
-        remedy=link("See what waits", "cockpit_work", more="#work-queue"),
+        remedy=link(gettext("See what waits"), "cockpit_work", more="#work-queue"),
     )
 
 
@@ -88,12 +97,15 @@ def readiness_problems(web: list[ProcessState]) -> Iterator[Problem]:
         answers = [state.checks[name] for state in web if state.checks.get(name, OK) != OK]
         if not answers:
             continue
-        of = f", in {len(answers)} of {len(web)} web processes" if len(answers) < len(web) else ""
+        answer = answers[0].rstrip(".")
+        if len(answers) < len(web):
+            values = {"answer": answer, "count": len(answers), "total": len(web)}
+            answer = gettext("in %(count)s of %(total)s web processes: %(answer)s") % values
         yield Problem(
             code=f"{name}_not_ready",
             severity=severity,
-            sentence=f"{sentence}{of}: {answers[0].rstrip('.')}.",
-            advice=advice,
+            sentence=sentence % {"answer": answer},
+            advice=str(advice),
             permission=HUB_PERMISSION,
         )
 
@@ -107,14 +119,18 @@ def index_problems(web: list[ProcessState]) -> Iterator[Problem]:
         return
     found = [IndexReason(name) for each in facts if each["level"] == level for name in each["reasons"]]
     reasons = list(dict.fromkeys(found))
-    effect = "searches are exact and slow, and saves are limited" if level is IndexLevel.DEGRADED else "a limit is near"
+    said = gettext("The vector index is overloaded (a limit is near): %(reasons)s.")
+    if level is IndexLevel.DEGRADED:
+        said = gettext(
+            "The vector index is overloaded (searches are exact and slow, and saves are limited): %(reasons)s."
+        )
     yield Problem(
         code=f"index_{level.value}",
         severity=ProblemSeverity.CRITICAL if level is IndexLevel.DEGRADED else ProblemSeverity.WARNING,
-        sentence=f"The vector index is overloaded ({effect}): {', '.join(REASONS[reason] for reason in reasons)}.",
-        advice=" ".join(HINTS[reason] for reason in reasons),
+        sentence=said % {"reasons": gettext(", ").join(str(REASONS[reason]) for reason in reasons)},
+        advice=" ".join(gettext(HINTS[reason]) for reason in reasons),
         permission=INDEX_PERMISSION,
-        remedy=link("See the index", "cockpit_index", "admin:llm_embeddingspace_changelist"),
+        remedy=link(gettext("See the index"), "cockpit_index", "admin:llm_embeddingspace_changelist"),
     )
 
 
@@ -125,8 +141,8 @@ def migration_problems() -> Iterator[Problem]:
         yield Problem(
             code="migrations_missing",
             severity=ProblemSeverity.CRITICAL,
-            sentence=f"The tables are of another version of the hub: {answer}.",
-            advice="Stop the hub and run `manage.py prepare`.",
+            sentence=gettext("The tables are of another version of the hub: %(answer)s.") % {"answer": answer},
+            advice=gettext("Stop the hub and run `manage.py prepare`."),
             permission=HUB_PERMISSION,
         )
 
@@ -137,14 +153,18 @@ def disk_problems() -> Iterator[Problem]:
     if space.free >= space.warning:
         return
     is_critical = space.free < space.critical
+    said = gettext(
+        "The disk of the data directory is nearly full: %(free)s MB are free, and there should be %(wanted)s MB."
+    )
+    if is_critical:
+        said = gettext(
+            "The disk of the data directory is full: %(free)s MB are free, and there should be %(wanted)s MB."
+        )
     yield Problem(
         code="disk_full" if is_critical else "disk_nearly_full",
         severity=ProblemSeverity.CRITICAL if is_critical else ProblemSeverity.WARNING,
-        sentence=(
-            f"The disk of the data directory is {'full' if is_critical else 'nearly full'}: "
-            f"{space.free // MB:,} MB are free, and there should be {space.warning // MB:,} MB."
-        ),
-        advice="Free space or enlarge the disk: without room the database ends, and nothing can be saved.",
+        sentence=said % {"free": f"{space.free // MB:,}", "wanted": f"{space.warning // MB:,}"},
+        advice=gettext("Free space or enlarge the disk: without room the database ends, and nothing can be saved."),
         permission=HUB_PERMISSION,
-        remedy=link("Prune the timeline", "admin:episodic_retentionpolicy_changelist"),
+        remedy=link(gettext("Prune the timeline"), "admin:episodic_retentionpolicy_changelist"),
     )
