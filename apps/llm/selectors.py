@@ -1,8 +1,9 @@
 """Plain reads of embedding spaces and calls; the door for reads without side effects."""
 
 from apps.llm.models import EmbeddingSpace, ModelCall
+from apps.llm.reasons import REASONS
 
-__all__ = ["EmbeddingSpace", "ModelCall", "active_space"]
+__all__ = ["REASONS", "EmbeddingSpace", "ModelCall", "active_space"]
 
 
 def active_space() -> EmbeddingSpace | None:

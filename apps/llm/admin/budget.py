@@ -10,6 +10,8 @@ from django.template.response import TemplateResponse
 from django.urls import path, reverse
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
+from django.utils.translation import gettext, ngettext
+from django.utils.translation import gettext_lazy as _
 from unfold.admin import ModelAdmin
 from unfold.dataclasses import ActionDialog
 from unfold.decorators import action, display
@@ -27,11 +29,13 @@ from apps.llm.models import Breaker, BudgetDay
 
 HERE = "admin:llm_budgetday_changelist"
 WAIVE = ActionDialog(
-    title="Waive what was spent today?",
-    description="It does not count any more, so as much as the whole budget may be spent again today. What was spent "
-    "stays on record with your name. What is set aside for calls under way still counts.",
+    title=_("Waive what was spent today?"),
+    description=_(
+        "It does not count any more, so as much as the whole budget may be spent again today. What was spent "
+        "stays on record with your name. What is set aside for calls under way still counts."
+    ),
     form_class=None,
-    form_submit_text="Waive",
+    form_submit_text=_("Waive"),
 )
 
 
@@ -54,7 +58,7 @@ class BudgetDayAdmin(ReadOnly, ModelAdmin):
     show_full_result_count = False
     ordering = ["-day"]
     actions_list = ["waive_today"]
-    empty_text = "A day appears when something is spent in it."
+    empty_text = _("A day appears when something is spent in it.")
     fields = ["day_of", ("spent_exact", "limit_exact"), ("waived_exact", "waived_when"), "thresholds", "lost"]
     readonly_fields = ["day_of", "spent_exact", "limit_exact", "waived_exact", "waived_when", "thresholds", "lost"]
 
@@ -80,7 +84,7 @@ class BudgetDayAdmin(ReadOnly, ModelAdmin):
                 limit.usd if limit.is_enforced else None,
                 buttons=helpful_buttons(request.user, shown),
             )
-        context = {**shown, "title": "Models", **(extra_context or {})}
+        context = {**shown, "title": gettext("Models"), **(extra_context or {})}
         return super().changelist_view(request, context)
 
     # What an operator may do
@@ -90,7 +94,7 @@ class BudgetDayAdmin(ReadOnly, ModelAdmin):
         return bool(request.user.has_perm("llm.change_budgetday"))
 
     @action(
-        description="Waive what was spent today",
+        description=_("Waive what was spent today"),
         icon="restart_alt",
         permissions=["waive"],
         dialog=WAIVE,
@@ -99,7 +103,8 @@ class BudgetDayAdmin(ReadOnly, ModelAdmin):
     def waive_today(self, request: HttpRequest, form: Any) -> HttpResponse:
         waived = budget_reset(actor=operator_access(request).actor)
         self.log_change(request, BudgetDay.objects.latest("day"), f"Waived {dollars(waived)}.")
-        messages.success(request, f"{dollars(waived)} of today does not count any more.")
+        said = gettext("%(amount)s of today does not count any more.") % {"amount": dollars(waived)}
+        messages.success(request, said)
         return after_dialog(request, reverse(HERE))
 
     def reset_view(self, request: HttpRequest) -> HttpResponse:
@@ -113,67 +118,75 @@ class BudgetDayAdmin(ReadOnly, ModelAdmin):
         if request.method == "POST":
             breaker_reset(provider=row.pk, actor=operator_access(request).actor)
             self.log_change(request, row, "Reset.")
-            messages.success(request, f"The breaker of {row.pk} is closed.")
+            messages.success(request, gettext("The breaker of %(provider)s is closed.") % {"provider": row.pk})
             return HttpResponseRedirect(reverse(HERE))
         status = breaker_status(row.pk, rules=guard_rules())
         context = {
             **self.admin_site.each_context(request),
-            "title": "Reset a circuit breaker",
+            "title": gettext("Reset a circuit breaker"),
             "opts": self.opts,
             "media": self.media,
             "provider": row.pk,
-            "phase": PHASES[status.phase][0].lower(),
+            "phase": str(PHASES[status.phase][0]).lower(),
             "since": moment(status.since),
         }
         return TemplateResponse(request, "llm/breaker_reset.html", context)
 
     # Columns
 
-    @display(description="Day (UTC)", ordering="day")
+    @display(description=_("Day (UTC)"), ordering="day")
     def day_of(self, day: BudgetDay) -> str:
         return day.day.isoformat()
 
-    @display(description="Spent", ordering="spent_usd")
+    @display(description=_("Spent"), ordering="spent_usd")
     def spent(self, day: BudgetDay) -> SafeString:
-        return two_lines(dollars(day.spent_usd), f"of {dollars(day.limit_usd)}" if day.limit_usd else "no limit")
+        limit = gettext("of %(amount)s") % {"amount": dollars(day.limit_usd)} if day.limit_usd else gettext("no limit")
+        return two_lines(dollars(day.spent_usd), limit)
 
-    @display(description="Of the budget")
+    @display(description=_("Of the budget"))
     def share(self, day: BudgetDay) -> str:
         return share_of(day.spent_usd, day.waived_usd, day.limit_usd) or NOTHING
 
-    @display(description="Warned at")
+    @display(description=_("Warned at"))
     def thresholds(self, day: BudgetDay) -> str:
         return ", ".join(f"{threshold}%" for threshold in day.warned) or NOTHING
 
-    @display(description="Waived")
+    @display(description=_("Waived"))
     def waived(self, day: BudgetDay) -> SafeString | str:
-        return two_lines(dollars(day.waived_usd), f"by {day.reset_by}") if day.waived_usd else NOTHING
+        if not day.waived_usd:
+            return NOTHING
+        return two_lines(dollars(day.waived_usd), gettext("by %(name)s") % {"name": day.reset_by})
 
     # The page of a day
 
-    @display(description="Spent")
+    @display(description=_("Spent"))
     def spent_exact(self, day: BudgetDay) -> str:
         return f"${day.spent_usd:f}"
 
-    @display(description="Budget when something was spent last")
+    @display(description=_("Budget when something was spent last"))
     def limit_exact(self, day: BudgetDay) -> str:
-        return f"${day.limit_usd:f}" if day.limit_usd is not None else "none"
+        return f"${day.limit_usd:f}" if day.limit_usd is not None else gettext("none")
 
-    @display(description="Waived")
+    @display(description=_("Waived"))
     def waived_exact(self, day: BudgetDay) -> str:
-        return f"${day.waived_usd:f}" if day.waived_usd else "nothing"
+        return f"${day.waived_usd:f}" if day.waived_usd else gettext("nothing")
 
-    @display(description="Waived by")
+    @display(description=_("Waived by"))
     def waived_when(self, day: BudgetDay) -> str:
-        return f"{day.reset_by} at {moment(day.reset_at)}" if day.reset_at else NOTHING
+        if not day.reset_at:
+            return NOTHING
+        return gettext("%(name)s at %(time)s") % {"name": day.reset_by, "time": moment(day.reset_at)}
 
-    @display(description="Set aside and never settled")
+    @display(description=_("Set aside and never settled"))
     def lost(self, day: BudgetDay) -> SafeString | str:
         """Describe reservations that expired: the process of the call may have died, its money may have been spent."""
         expired = day.reservations.filter(expires_at__lte=utcnow(SYSTEM_CLOCK))
         if not (count := expired.count()):
-            return "nothing"
+            return gettext("nothing")
         amount = expired.aggregate(Sum("amount_usd"))["amount_usd__sum"]
-        note = "Their processes may have died. What they spent is not in the sum; the provider's own account has it."
-        calls = f"{count:,} call{'' if count == 1 else 's'}, at most {dollars(amount)}"
+        note = gettext(
+            "Their processes may have died. What they spent is not in the sum; the provider's own account has it."
+        )
+        said = ngettext("%(n)s call, at most %(amount)s", "%(n)s calls, at most %(amount)s", count)
+        calls = said % {"n": f"{count:,}", "amount": dollars(amount)}
         return format_html('{}<br><span class="mh-note">{}</span>', calls, note)

@@ -8,6 +8,8 @@ from typing import Any
 from django.urls import reverse
 from django.utils.http import urlencode
 from django.utils.timesince import timeuntil
+from django.utils.translation import gettext, ngettext
+from django.utils.translation import gettext_lazy as _
 
 from apps.core.admin.kit import dollars, moment
 from apps.core.domain.clock import SYSTEM_CLOCK, Clock, utcnow
@@ -18,15 +20,20 @@ from apps.llm.domain.rate import THROTTLE_PERCENT, Projection
 from apps.llm.guards.calls import failure_reasons, spent_days
 from apps.llm.guards.rules import GuardRules, guard_rules
 from apps.llm.guards.status import BreakerStatus, BudgetStatus, breaker_statuses, budget_status, token_windows
+from apps.llm.providers.configured import ModelRole
+from apps.llm.reasons import reason_words
 from apps.llm.status import ConfiguredModel, configured_models
 
 CHARTED_DAYS = 30
 MINUTE = timedelta(minutes=1)
 PHASES = {
-    Phase.CLOSED: ("Closed", "success", "Calls pass."),
-    Phase.OPEN: ("Open", "danger", "No call passes."),
-    Phase.HALF_OPEN: ("Half-open", "warning", "A few calls may find out whether it is back."),
+    Phase.CLOSED: (_("Closed"), "success", _("Calls pass.")),
+    Phase.OPEN: (_("Open"), "danger", _("No call passes.")),
+    Phase.HALF_OPEN: (_("Half-open"), "warning", _("A few calls may find out whether it is back.")),
 }
+
+
+ROLES = {ModelRole.PRIMARY: _("primary"), ModelRole.FALLBACK: _("fallback")}
 
 
 def budget_page(*, may_reset: bool, clock: Clock = SYSTEM_CLOCK) -> dict[str, Any]:
@@ -44,12 +51,21 @@ def budget_page(*, may_reset: bool, clock: Clock = SYSTEM_CLOCK) -> dict[str, An
 
 def describe_today(budget: BudgetStatus, now: datetime) -> dict[str, Any]:
     """Return what is shown of today."""
-    facts = [("Spent", dollars(budget.spent)), ("Set aside for calls under way", dollars(budget.reserved))]
+    facts = [
+        (gettext("Spent"), dollars(budget.spent)),
+        (gettext("Set aside for calls under way"), dollars(budget.reserved)),
+    ]
     if budget.limit is not None:
-        facts.append(("Left", dollars(budget.remaining)))
+        facts.append((gettext("Left"), dollars(budget.remaining)))
     if budget.waived:
-        facts.append(("Waived", f"{dollars(budget.waived)}, by {budget.waived_by} at {moment(budget.waived_at)}"))
-    facts.append(("A new day begins in", f"{timeuntil(budget.resets_at, now)}, at midnight UTC"))
+        waived = gettext("%(amount)s, by %(name)s at %(time)s") % {
+            "amount": dollars(budget.waived),
+            "name": budget.waived_by,
+            "time": moment(budget.waived_at),
+        }
+        facts.append((gettext("Waived"), waived))
+    left = gettext("%(time)s, at midnight UTC") % {"time": timeuntil(budget.resets_at, now)}
+    facts.append((gettext("A new day begins in"), left))
     return {
         "limit": dollars(budget.limit) if budget.limit is not None else None,
         "spent": dollars(budget.spent),
@@ -67,8 +83,8 @@ def describe_share(budget: BudgetStatus) -> dict[str, Any]:
     return {
         "percent": f"{budget.percent:,.0f}" if budget.percent >= 10 else f"{budget.percent:.1f}",
         "parts": [
-            {"title": "Spent", "value": f"{spent:.2f}", "tone": f"mh-{budget.tone}"},
-            {"title": "Set aside", "value": f"{reserved:.2f}", "tone": "mh-reserved"},
+            {"title": gettext("Spent"), "value": f"{spent:.2f}", "tone": f"mh-{budget.tone}"},
+            {"title": gettext("Set aside"), "value": f"{reserved:.2f}", "tone": "mh-reserved"},
         ],
     }
 
@@ -85,7 +101,7 @@ def describe_providers(
         window = windows.get(breaker.provider)
         yield {
             "name": breaker.provider,
-            "models": [f"{model.model} ({model.role.value})" for model in models],
+            "models": [f"{model.model} ({ROLES[model.role]})" for model in models],
             "unpriced": [model.model for model in models if not model.is_priced],
             "is_closed": breaker.phase is Phase.CLOSED,
             "is_budgeted": rules.budget.is_enforced,
@@ -99,10 +115,11 @@ def describe_breaker(breaker: BreakerStatus, rules: GuardRules, now: datetime) -
     """Return what is shown of a circuit breaker."""
     label, colour, meaning = PHASES[breaker.phase]
     if breaker.phase is Phase.OPEN and breaker.passes(now):
-        meaning = "The next call may find out whether it is back."
+        meaning = _("The next call may find out whether it is back.")
     since = ""
     if breaker.since:
-        since = f"{moment(breaker.since)}, {ago(breaker.since, now)}"
+        values = {"time": moment(breaker.since), "ago": ago(breaker.since, now)}
+        since = gettext("%(time)s, %(ago)s") % values
     return {
         "label": label,
         "colour": colour,
@@ -117,15 +134,17 @@ def explain_breaker(breaker: BreakerStatus, rules: GuardRules) -> str:
     """Return which failures led to the phase of a breaker, or would count now."""
     circuit = rules.circuit
     if not breaker.failures:
-        return "no call failed lately" if breaker.phase is Phase.CLOSED else ""
-    calls = "1 call" if breaker.failures == 1 else f"{breaker.failures} calls"
-    span = f"{circuit.window_ms / 1_000:g} s"
-    failed = f"{calls} failed within {span}"
+        return gettext("no call failed lately") if breaker.phase is Phase.CLOSED else ""
+    said = ngettext("%(count)s call failed within %(time)s", "%(count)s calls failed within %(time)s", breaker.failures)
+    failed = said % {"count": breaker.failures, "time": f"{circuit.window_ms / 1_000:g} s"}
     if breaker.phase is Phase.CLOSED:
-        return f"{failed}; it opens when {circuit.error_threshold:.0%} of the last {circuit.window_size} do"
+        values = {"failed": failed, "share": f"{circuit.error_threshold:.0%}", "count": circuit.window_size}
+        return gettext("%(failed)s; it opens when %(share)s of the last %(count)s do") % values
     reasons = failure_reasons(breaker.provider, breaker.since) if breaker.since else []
-    counts = ", ".join(f"{reason.replace('_', ' ')} ({count})" for reason, count in reasons)
-    return f"{failed}; calls ended with: {counts}" if counts else failed
+    counts = ", ".join(f"{reason_words(reason)} ({count})" for reason, count in reasons)
+    if not counts:
+        return failed
+    return gettext("%(failed)s; calls ended with: %(reasons)s") % {"failed": failed, "reasons": counts}
 
 
 def describe_tokens(window: Projection) -> dict[str, Any]:

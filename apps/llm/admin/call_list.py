@@ -8,6 +8,8 @@ from typing import Any
 
 from django.db.models import Q, QuerySet
 from django.http import HttpRequest
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
 from unfold.contrib.filters.admin import DropdownFilter, RangeDateTimeFilter
 from unfold.views import ChangeList
 
@@ -28,20 +30,20 @@ class CallPaginator(BoundedPaginator):
 
 
 class OutcomeFilter(DropdownFilter):
-    title, parameter_name = "outcome", "outcome"
+    title, parameter_name = _("outcome"), "outcome"
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
-        return [(str(value), str(label)) for value, label in CallOutcome.choices]
+        return [(str(value), gettext(label)) for value, label in CallOutcome.choices]
 
     def queryset(self, request: HttpRequest, queryset: Calls) -> Calls:
         return queryset.filter(outcome=comparable(self.value())) if self.value() else queryset
 
 
 class GuardFilter(DropdownFilter):
-    title, parameter_name = "refused by", "guard"
+    title, parameter_name = _("refused by"), "guard"
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
-        return [(str(value), str(label)) for value, label in CallGuard.choices]
+        return [(str(value), gettext(label)) for value, label in CallGuard.choices]
 
     def queryset(self, request: HttpRequest, queryset: Calls) -> Calls:
         if not self.value():
@@ -51,19 +53,19 @@ class GuardFilter(DropdownFilter):
 
 
 class ProviderFilter(IdentifierFilter):
-    title, parameter_name = "provider", "provider"
+    title, parameter_name = _("provider"), "provider"
 
 
 class ModelFilter(IdentifierFilter):
-    title, parameter_name = "model", "model"
+    title, parameter_name = _("model"), "model"
 
 
 class ActorFilter(IdentifierFilter):
-    title, parameter_name = "who", "actor"
+    title, parameter_name = _("who"), "actor"
 
 
 class PurposeFilter(IdentifierFilter):
-    title, parameter_name = "purpose", "purpose"
+    title, parameter_name = _("purpose"), "purpose"
 
 
 FILTERS = [

@@ -11,6 +11,8 @@ from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
+from django.utils.translation import gettext, ngettext
+from django.utils.translation import gettext_lazy as _
 from unfold.admin import ModelAdmin
 from unfold.decorators import display
 
@@ -33,6 +35,7 @@ from apps.llm.domain.refusals import Advice, advice_for
 from apps.llm.guards.calls import RECENT, recent_latencies
 from apps.llm.guards.rules import guard_rules
 from apps.llm.models import CallOutcome, ModelCall
+from apps.llm.reasons import reason_words
 from apps.llm.status import configured_models
 
 TONES = {
@@ -42,11 +45,16 @@ TONES = {
     CallOutcome.UNUSABLE: "bad",
 }
 SHOWN_PERCENTILES = ("p50", "p90", "p95", "p99")
-OUTCOME_COLOURS = {"Succeeded": "success", "Refused": "warning", "Failed": "danger", "Unusable answer": "danger"}
-NOT_KEPT = "Not kept. MEMORYHUB_CHAT_KEEP_CONTENT=true keeps what is asked and answered from then on."
-NOT_SHOWN = "Kept, but not shown while MEMORYHUB_CHAT_KEEP_CONTENT is off. It is removed with its call."
-NOT_ASKED = "no model was asked"
-NOTHING_ASKED = "Nothing was sent: a guard refused the call before a model was asked."
+OUTCOME_COLOURS = {
+    CallOutcome.SUCCEEDED: "success",
+    CallOutcome.REFUSED: "warning",
+    CallOutcome.FAILED: "danger",
+    CallOutcome.UNUSABLE: "danger",
+}
+NOT_KEPT = _("Not kept. MEMORYHUB_CHAT_KEEP_CONTENT=true keeps what is asked and answered from then on.")
+NOT_SHOWN = _("Kept, but not shown while MEMORYHUB_CHAT_KEEP_CONTENT is off. It is removed with its call.")
+NOT_ASKED = _("no model was asked")
+NOTHING_ASKED = _("Nothing was sent: a guard refused the call before a model was asked.")
 
 
 @admin.register(ModelCall)
@@ -66,15 +74,15 @@ class ModelCallAdmin(ReadOnly, ModelAdmin):
     paginator = CallPaginator
     ordering = ["-started_at", "-id"]
     search_fields = ["actor"]  # shows the box; `get_search_results` decides
-    search_help_text = "A whole id, person, purpose, model, provider or reason"
-    empty_text = "Calls appear as the hub asks a chat model."
+    search_help_text = _("A whole id, person, purpose, model, provider or reason")
+    empty_text = _("Calls appear as the hub asks a chat model.")
     fieldsets = [
         (None, {"fields": ["outcome_explained", "what_helps"]}),
-        ("What for", {"fields": [("actor", "purpose"), "uuid"]}),
-        ("Model", {"fields": [("model_asked", "provider_asked"), "attempts"]}),
-        ("Tokens and cost", {"fields": [("input_tokens", "output_tokens"), ("counted", "cost_exact")]}),
-        ("Time", {"fields": [("started", "duration_exact")]}),
-        ("Content", {"fields": ["what_was_asked", "what_was_answered"]}),
+        (_("What for"), {"fields": [("actor", "purpose"), "uuid"]}),
+        (_("Model"), {"fields": [("model_asked", "provider_asked"), "attempts"]}),
+        (_("Tokens and cost"), {"fields": [("input_tokens", "output_tokens"), ("counted", "cost_exact")]}),
+        (_("Time"), {"fields": [("started", "duration_exact")]}),
+        (_("Content"), {"fields": ["what_was_asked", "what_was_answered"]}),
     ]  # fmt: skip
     readonly_fields = [
         "outcome_explained", "what_helps", "model_asked", "provider_asked", "counted", "cost_exact", "started",
@@ -104,110 +112,120 @@ class ModelCallAdmin(ReadOnly, ModelAdmin):
 
     # Columns
 
-    @display(description="What for")
+    @display(description=_("What for"))
     def call(self, call: ModelCall) -> SafeString:
         return two_lines(call.purpose, call.actor)
 
-    @display(description="Model")
+    @display(description=_("Model"))
     def asked(self, call: ModelCall) -> SafeString:
-        return two_lines(call.model or NOTHING, call.provider or NOT_ASKED)
+        return two_lines(call.model or NOTHING, call.provider or str(NOT_ASKED))
 
-    @display(description="Tokens in + out")
+    @display(description=_("Tokens in + out"))
     def tokens(self, call: ModelCall) -> SafeString:
-        return two_lines(f"{call.input_tokens:,} + {call.output_tokens:,}", "estimated" if call.is_estimated else "")
+        return two_lines(
+            f"{call.input_tokens:,} + {call.output_tokens:,}", gettext("estimated") if call.is_estimated else ""
+        )
 
-    @display(description="Cost")
+    @display(description=_("Cost"))
     def cost(self, call: ModelCall) -> str:
         return dollars(call.cost_usd)
 
-    @display(description="Took")
+    @display(description=_("Took"))
     def duration(self, call: ModelCall) -> SafeString:
-        return two_lines(in_figures(call.latency_ms), f"{call.attempts} tries" if call.attempts > 1 else "")
+        tries = ngettext("%(count)s try", "%(count)s tries", call.attempts) % {"count": call.attempts}
+        return two_lines(in_figures(call.latency_ms), tries if call.attempts > 1 else "")
 
-    @display(description="Outcome")
+    @display(description=_("Outcome"))
     def ended(self, call: ModelCall) -> SafeString:
         return format_html('{}<span class="mh-why">{}</span>', outcome_badge(call), why(call))
 
-    @display(description="Started at", ordering="started_at")
+    @display(description=_("Started at"), ordering="started_at")
     def when(self, call: ModelCall) -> SafeString:
         day, _, time = moment(call.started_at).partition(" ")
         return two_lines(day, time)
 
     # The page of a call
 
-    @display(description="Outcome")
+    @display(description=_("Outcome"))
     def outcome_explained(self, call: ModelCall) -> SafeString:
         return format_html('{} <span class="mh-mono">{}</span>', outcome_badge(call), why(call))
 
-    @display(description="What helps")
+    @display(description=_("What helps"))
     def what_helps(self, call: ModelCall) -> SafeString | str:
         if call.outcome != CallOutcome.REFUSED:
             return NOTHING
         return format_html(
-            '{} {} <a class="mh-link" href="{}#mh-refused">Refused calls</a>',
-            advice_for(call.guard, call.reason).what,
+            '{} {} <a class="mh-link" href="{}#mh-refused">{}</a>',
+            gettext(advice_for(call.guard, call.reason).what),
             remedy(advice_for(call.guard, call.reason)),
             reverse("admin:llm_budgetday_changelist"),
+            gettext("Refused calls"),
         )
 
-    @display(description="Model")
+    @display(description=_("Model"))
     def model_asked(self, call: ModelCall) -> str:
         return call.model or NOTHING
 
-    @display(description="Provider")
+    @display(description=_("Provider"))
     def provider_asked(self, call: ModelCall) -> str:
-        return call.provider or NOT_ASKED
+        return call.provider or str(NOT_ASKED)
 
-    @display(description="Counted by")
+    @display(description=_("Counted by"))
     def counted(self, call: ModelCall) -> str:
-        return "the hub, as an estimate: the provider did not say" if call.is_estimated else "the provider"
+        if call.is_estimated:
+            return gettext("the hub, as an estimate: the provider did not say")
+        return gettext("the provider")
 
-    @display(description="Cost")
+    @display(description=_("Cost"))
     def cost_exact(self, call: ModelCall) -> str:
-        return "unknown: the model had no price" if call.cost_usd is None else f"${call.cost_usd:f}"
+        return gettext("unknown: the model had no price") if call.cost_usd is None else f"${call.cost_usd:f}"
 
-    @display(description="Started at")
+    @display(description=_("Started at"))
     def started(self, call: ModelCall) -> str:
         return moment(call.started_at)
 
-    @display(description="Took")
+    @display(description=_("Took"))
     def duration_exact(self, call: ModelCall) -> str:
-        return f"{call.latency_ms:,.1f} ms, with all tries and the waits between them"
+        took = f"{call.latency_ms:,.1f} ms"
+        return gettext("%(time)s, with all tries and the waits between them") % {"time": took}
 
-    @display(description="Asked")
+    @display(description=_("Asked"))
     def what_was_asked(self, call: ModelCall) -> SafeString | str:
         return content(call, call.prompt)
 
-    @display(description="Answered")
+    @display(description=_("Answered"))
     def what_was_answered(self, call: ModelCall) -> SafeString | str:
         return content(call, call.answer)
 
 
 def outcome_badge(call: ModelCall) -> SafeString:
     """Render how a call ended."""
-    label = CallOutcome(call.outcome).label
-    return SafeString(badge(str(label), OUTCOME_COLOURS[str(label)]))
+    outcome = CallOutcome(call.outcome)
+    return SafeString(badge(gettext(outcome.label), OUTCOME_COLOURS[outcome]))
 
 
 def why(call: ModelCall) -> str:
     """Return which guard refused a call and for what reason, or why it failed."""
-    guard = f"{call.get_guard_display().lower()}: " if call.guard else ""
-    return f"{guard}{call.reason.replace('_', ' ')}"
+    reason = reason_words(call.reason)
+    if not call.guard:
+        return reason
+    return gettext("%(guard)s: %(reason)s") % {"guard": call.get_guard_display().lower(), "reason": reason}
 
 
 def remedy(advice: Advice) -> SafeString:
     """Render what helps against a refusal, with the setting that decides it."""
     if not advice.setting:
-        return format_html("{}", advice.remedy)
-    return format_html('{} The setting is <code class="mh-mono">{}</code>.', advice.remedy, advice.setting)
+        return format_html("{}", gettext(advice.remedy))
+    setting = format_html('<code class="mh-mono">{}</code>', advice.setting)
+    return format_html("{} {}", gettext(advice.remedy), format_html(gettext("The setting is {}."), setting))
 
 
 def content(call: ModelCall, text: str | None) -> SafeString | str:
     """Render what was asked or answered, if the operator keeps it."""
     if text is None:
-        return NOTHING_ASKED if call.outcome == CallOutcome.REFUSED else NOT_KEPT
+        return str(NOTHING_ASKED if call.outcome == CallOutcome.REFUSED else NOT_KEPT)
     if not settings.MEMORYHUB.guards.keep_content:
-        return NOT_SHOWN
+        return str(NOT_SHOWN)
     try:
         document = json.loads(text)
     except (ValueError, RecursionError):
@@ -233,7 +251,7 @@ def describe_outcomes(counts: dict[str, int]) -> Iterator[dict[str, Any]]:
     for outcome in CallOutcome:
         count = counts.get(outcome.value, 0)
         yield {
-            "label": outcome.label,
+            "label": gettext(outcome.label),
             "count": f"{count:,}",
             "share": round(100 * count / total, 1),
             "tone": TONES[outcome],
@@ -247,11 +265,12 @@ def describe_latencies(clock: Clock) -> Iterator[dict[str, Any]]:
     slowest = max((measured.summary.p99 for measured in found.values()), default=0.0) or 1.0
     for provider, measured in sorted(found.items()):
         summary = measured.summary
-        note = "only the first calls, which do not count"
+        note = gettext("only the first calls, which do not count")
         if count := summary.count:
-            calls = f"{count:,} call{'' if count == 1 else 's'}"
-            is_few = measured.quality is SampleQuality.INSUFFICIENT
-            note = f"{calls}: too few to conclude much" if is_few else f"of {calls}"
+            note = ngettext("of %(n)s call", "of %(n)s calls", count) % {"n": f"{count:,}"}
+            if measured.quality is SampleQuality.INSUFFICIENT:
+                few = ngettext("%(n)s call: too few to conclude much", "%(n)s calls: too few to conclude much", count)
+                note = few % {"n": f"{count:,}"}
         values = [(name, getattr(summary, name)) for name in SHOWN_PERCENTILES] if count else []
         yield {
             "provider": provider,

@@ -4,14 +4,18 @@ from collections.abc import Mapping, Sequence
 from datetime import date
 from decimal import Decimal
 
+from django.utils.formats import date_format
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
+
 from apps.core.admin.charts import Chart, Series
 from apps.core.admin.kit import dollars
 from apps.llm.domain.protocol.statistics import ProtocolStatistics
 from apps.llm.guards.calls import SpentDay
 
-PROTOCOLS = (("abp", "ABP", "accent"), ("vcp", "VCP", "warn"), ("text", "no tool asked for", "quiet"))
+PROTOCOLS = (("abp", "ABP", "accent"), ("vcp", "VCP", "warn"), ("text", _("no tool asked for"), "quiet"))
 # From how many percent of the budget a day has another colour, the highest first.
-STEPS = ((100, "All of the budget", "bad"), (70, "70% of the budget and more", "warn"), (0, "Spent", "accent"))
+STEPS = ((100, _("All of the budget"), "bad"), (70, _("70% of the budget and more"), "warn"), (0, _("Spent"), "accent"))
 
 
 def spending_chart(days: Sequence[SpentDay], limit: Decimal | None) -> Chart:
@@ -19,7 +23,7 @@ def spending_chart(days: Sequence[SpentDay], limit: Decimal | None) -> Chart:
     steps = [step_of(one) for one in days]
     bars = [
         money(
-            label,
+            str(label),
             tone,
             [one.spent - one.waived if step == least else Decimal(0) for one, step in zip(days, steps, strict=True)],
         )
@@ -27,13 +31,13 @@ def spending_chart(days: Sequence[SpentDay], limit: Decimal | None) -> Chart:
         if not least or least in steps
     ]
     if any(one.waived for one in days):
-        bars.append(money("Waived", "quiet", [one.waived for one in days]))
+        bars.append(money(gettext("Waived"), "quiet", [one.waived for one in days]))
     if limit:
-        bars.append(money("Limit", "quiet", [limit] * len(days), is_line=True, is_dashed=True))
+        bars.append(money(gettext("Limit"), "quiet", [limit] * len(days), is_line=True, is_dashed=True))
     total = dollars(sum((one.spent for one in days), Decimal(0)))
     return Chart(
         name="spending",
-        title=f"Spent in the last {len(days)} days: {total}",
+        title=gettext("Spent in the last %(count)s days: %(total)s") % {"count": len(days), "total": total},
         labels=[day_label(one.day) for one in days],
         series=bars,
         unit="$",
@@ -60,17 +64,17 @@ def money(
 def step_of(one: SpentDay) -> int:
     """Return which of STEPS a day has reached; without a limit none."""
     share = one.spent * 100 / one.limit if one.limit else Decimal(0)
-    return next(least for least, _, _ in STEPS if share >= least)
+    return next(least for least, _label, _tone in STEPS if share >= least)
 
 
 def protocol_chart(by_day: Mapping[date, ProtocolStatistics]) -> Chart:
     """Return bars of the outputs of each day, by protocol."""
     return Chart(
         name="protocols",
-        title="Outputs by protocol",
+        title=gettext("Outputs by protocol"),
         labels=[day_label(day) for day in by_day],
         series=[
-            Series(label=label, values=[getattr(one, name) for one in by_day.values()], tone=tone)
+            Series(label=str(label), values=[getattr(one, name) for one in by_day.values()], tone=tone)
             for name, label, tone in PROTOCOLS
         ],
         is_bars=True,
@@ -80,4 +84,4 @@ def protocol_chart(by_day: Mapping[date, ProtocolStatistics]) -> Chart:
 
 def day_label(day: date) -> str:
     """Return a day as a label of the horizontal axis."""
-    return f"{day:%b} {day.day}"
+    return date_format(day, gettext("M j"))

@@ -1,13 +1,17 @@
 """Embedding spaces in the admin, read only; `manage.py reembed` changes them."""
 
 from django.contrib import admin
+from django.utils.translation import gettext_lazy as _
 from unfold.admin import ModelAdmin
 from unfold.decorators import display
 
 from apps.core.admin.kit import ReadOnly, badge, moment
+from apps.core.words import Words
 from apps.llm.models import EmbeddingSpace
 
-STATE_COLOURS = {"In use": "success", "Not in use": "info"}
+# By whether a space is in use.
+STATES = {True: (_("In use"), "success"), False: (_("Not in use"), "info")}
+STATE_COLOURS = {is_active: colour for is_active, (_label, colour) in STATES.items()}
 
 
 @admin.register(EmbeddingSpace)
@@ -18,22 +22,23 @@ class EmbeddingSpaceAdmin(ReadOnly, ModelAdmin):
     list_filter = ["is_active"]
     list_fullwidth = True
     search_fields = ["model"]
-    search_help_text = "A part of the model's name"
+    search_help_text = _("A part of the model's name")
     fields = ["model", "dimension", "state_label", "created", "activated"]
     readonly_fields = fields
 
-    @display(description="State", ordering="is_active", label=STATE_COLOURS)
-    def state(self, space: EmbeddingSpace) -> str:
-        return "In use" if space.is_active else "Not in use"
+    @display(description=_("State"), ordering="is_active", label=STATE_COLOURS)
+    def state(self, space: EmbeddingSpace) -> tuple[bool, Words]:
+        return space.is_active, STATES[space.is_active][0]
 
-    @display(description="State")
+    @display(description=_("State"))
     def state_label(self, space: EmbeddingSpace) -> str:
-        return badge(self.state(space), STATE_COLOURS[self.state(space)])
+        label, colour = STATES[space.is_active]
+        return badge(str(label), colour)
 
-    @display(description="Created at", ordering="created_at")
+    @display(description=_("Created at"), ordering="created_at")
     def created(self, space: EmbeddingSpace) -> str:
         return moment(space.created_at)
 
-    @display(description="In use since", ordering="activated_at")
+    @display(description=_("In use since"), ordering="activated_at")
     def activated(self, space: EmbeddingSpace) -> str:
         return moment(space.activated_at)

@@ -9,11 +9,15 @@ from typing import Any
 from django.http import HttpRequest
 from django.urls import reverse
 from django.utils.http import urlencode
+from django.utils.text import capfirst
+from django.utils.translation import gettext, ngettext
+from django.utils.translation import gettext_lazy as _
 
 from apps.core.admin.charts import Chart, Series
 from apps.core.admin.kit import dollars, moment
 from apps.core.domain.clock import SYSTEM_CLOCK, Clock, utcnow
 from apps.core.pages.times import in_figures, in_words
+from apps.core.words import Words
 from apps.llm.admin.charts import day_label, money
 from apps.llm.domain.breaker import Phase
 from apps.llm.domain.forecast import LEAST_DAYS, Forecast
@@ -29,17 +33,17 @@ from apps.llm.guards.figures import (
     spending_forecast,
     spent_on,
 )
+from apps.llm.reasons import reason_words
 
 DAY = timedelta(days=1)
-TITLES = {"purpose": "Spent by purpose", "model": "Spent by model", "actor": "Spent by key"}
+TITLES = {"purpose": _("Spent by purpose"), "model": _("Spent by model"), "actor": _("Spent by key")}
 # The largest values of a dimension, and one colour for all others.
 TONES = ("accent", "good", "warn", "info", "loud")
-OTHERS = "others"
 LATENCY_TONES = (("info", "accent"), ("good", "loud"), ("warn", "bad"))
 PHASE_TONES = {Phase.CLOSED: "good", Phase.HALF_OPEN: "info", Phase.OPEN: "bad"}
 # Of 16, so that the phases differ not by colour alone.
 PHASE_HEIGHTS = {Phase.CLOSED: 4, Phase.HALF_OPEN: 10, Phase.OPEN: 16}
-PHASE_WORDS = {Phase.CLOSED: "closed", Phase.HALF_OPEN: "half-open", Phase.OPEN: "open"}
+PHASE_WORDS = {Phase.CLOSED: _("closed"), Phase.HALF_OPEN: _("half-open"), Phase.OPEN: _("open")}
 LINE_WIDTH = 1_000
 SHOWN_CHANGES = 50
 
@@ -58,12 +62,12 @@ class Span:
     """A span of whole days that charts show. hours: of a value of the latencies."""
 
     name: str
-    title: str
+    title: Words
     days: int
     hours: int
 
 
-SPANS = (Span("7d", "7 days", 7, 6), Span("30d", "30 days", 30, 24), Span("90d", "90 days", 90, 24))
+SPANS = (Span("7d", _("7 days"), 7, 6), Span("30d", _("30 days"), 30, 24), Span("90d", _("90 days"), 90, 24))
 
 
 def asked_span(request: HttpRequest) -> Span:
@@ -98,17 +102,17 @@ def spent_chart(
 ) -> Chart:
     """Return bars of what was spent by day, stacked by the values of a dimension, with what today may still cost."""
     largest = sorted(values, key=lambda value: (-sum(values[value]), value))
-    series = [money(value or "none", tone, values[value]) for value, tone in zip(largest, TONES, strict=False)]
+    series = [money(value or gettext("none"), tone, values[value]) for value, tone in zip(largest, TONES, strict=False)]
     if rest := largest[len(TONES) :]:
         sums = [sum(amounts, Decimal(0)) for amounts in zip(*(values[value] for value in rest), strict=True)]
-        series.append(money(f"{OTHERS} ({len(rest)})", "quiet", sums))
+        series.append(money(gettext("others (%(count)s)") % {"count": len(rest)}, "quiet", sums))
     if forecast and forecast.rest:
-        series.append(money("Forecast for today", "line", [Decimal(0)] * (days.count - 1) + [forecast.rest]))
+        series.append(money(gettext("Forecast for today"), "line", [Decimal(0)] * (days.count - 1) + [forecast.rest]))
     if limit:
-        series.append(money("Budget", "bad", [limit] * days.count, is_line=True, is_dashed=True))
+        series.append(money(gettext("Budget"), "bad", [limit] * days.count, is_line=True, is_dashed=True))
     return Chart(
         name=f"spent-{name}",
-        title=TITLES[name],
+        title=str(TITLES[name]),
         labels=[day_label(at.date()) for at in days.moments()],
         series=series,
         unit="$",
@@ -121,14 +125,18 @@ def spent_chart(
 def describe_forecast(forecast: Forecast | None, limit: Decimal | None) -> dict[str, Any]:
     """Return the forecast in words, with how it is made."""
     if forecast is None:
-        return {"is_known": False, "note": f"None before there are {LEAST_DAYS} whole days with records of calls."}
+        note = gettext("None before there are %(count)s whole days with records of calls.") % {"count": LEAST_DAYS}
+        return {"is_known": False, "note": note}
     return {
         "is_known": True,
         "day": dollars(forecast.day),
         "month": dollars(forecast.month),
         "is_above": limit is not None and forecast.day > limit,
-        "note": f"Of the last {forecast.days} whole days (UTC): today so far, and the mean of what they cost after "
-        "this time of day; each day left of the month costs as much as they did in the mean.",
+        "note": gettext(
+            "Of the last %(count)s whole days (UTC): today so far, and the mean of what they cost after this time of "
+            "day; each day left of the month costs as much as they did in the mean."
+        )
+        % {"count": forecast.days},
     }
 
 
@@ -136,17 +144,19 @@ def latency_chart(found: Sequence[Latencies], parts: Buckets) -> Chart:
     """Return lines of the median and the 95th percentile of each provider."""
     series = []
     for one, (median, high) in zip(found, LATENCY_TONES, strict=False):
-        series.append(duration(f"{one.provider}, median", median, one.median))
-        series.append(duration(f"{one.provider}, 95th percentile", high, one.p95))
+        series.append(duration(gettext("%(provider)s, median") % {"provider": one.provider}, median, one.median))
+        series.append(duration(gettext("%(provider)s, 95th percentile") % {"provider": one.provider}, high, one.p95))
     is_daily = parts.width >= DAY
     return Chart(
         name="latency",
-        title="How long calls took",
+        title=gettext("How long calls took"),
         labels=[f"{day_label(at.date())}{'' if is_daily else f', {at:%H:%M}'}" for at in parts.moments()],
         series=series,
         unit="s",
         is_whole=False,
-        note="Successful calls with all their tries and waits, by when they began (UTC). A gap is a time without one.",
+        note=gettext(
+            "Successful calls with all their tries and waits, by when they began (UTC). A gap is a time without one."
+        ),
     )
 
 
@@ -156,7 +166,7 @@ def duration(label: str, tone: str, milliseconds: Sequence[float | None]) -> Ser
         label=label,
         tone=tone,
         values=[None if value is None else round(value / 1_000, 3) for value in milliseconds],
-        words=["no call" if value is None else in_figures(value) for value in milliseconds],
+        words=[gettext("no call") if value is None else in_figures(value) for value in milliseconds],
     )
 
 
@@ -166,13 +176,13 @@ def describe_lines(
     """Yield the line of states of each breaker, drawn in LINE_WIDTH parts, and its phases as rows, the latest first."""
     for provider, spans in lines.items():
         opened = [span for span in spans if span.phase is Phase.OPEN]
-        times = "once" if len(opened) == 1 else f"{len(opened)} times"
+        times = ngettext("open once", "open %(count)s times", len(opened)) % {"count": len(opened)}
         yield {
             "provider": provider,
-            "says": f"open {times}" if opened else "never open",
+            "says": times if opened else gettext("never open"),
             "parts": [describe_part(span, start, end) for span in spans],
             "rows": [
-                (moment(span.start), PHASE_WORDS[span.phase].capitalize(), in_words(span.end - span.start))
+                (moment(span.start), capfirst(PHASE_WORDS[span.phase]), in_words(span.end - span.start))
                 for span in reversed(spans[-SHOWN_CHANGES:])
             ],
         }
@@ -186,7 +196,12 @@ def describe_part(span: PhaseSpan, start: datetime, end: datetime) -> dict[str, 
         "x": min(x, LINE_WIDTH - 4),
         "width": max(width, 4),
         "tone": PHASE_TONES[span.phase],
-        "title": f"{PHASE_WORDS[span.phase]} from {moment(span.start)}, {in_words(span.end - span.start)}",
+        "title": gettext("%(phase)s from %(time)s, %(span)s")
+        % {
+            "phase": PHASE_WORDS[span.phase],
+            "time": moment(span.start),
+            "span": in_words(span.end - span.start),
+        },
         "y": (16 - PHASE_HEIGHTS[span.phase]) // 2,
         "height": PHASE_HEIGHTS[span.phase],
     }
@@ -197,11 +212,12 @@ def describe_refusals(refused: Refusals, buttons: Mapping[Help, Button]) -> dict
     advice = advice_for(refused.guard, refused.reason)
     calls = reverse("admin:llm_modelcall_changelist")
     return {
-        "reason": f"{refused.guard}: {refused.reason.replace('_', ' ')}",
-        "count": f"{refused.count:,} call{'' if refused.count == 1 else 's'}",
+        "reason": gettext("%(guard)s: %(reason)s")
+        % {"guard": reason_words(refused.guard), "reason": reason_words(refused.reason)},
+        "count": ngettext("%(n)s call", "%(n)s calls", refused.count) % {"n": f"{refused.count:,}"},
         "last": moment(refused.last),
-        "what": advice.what,
-        "remedy": advice.remedy,
+        "what": gettext(advice.what),
+        "remedy": gettext(advice.remedy),
         "setting": advice.setting,
         "button": buttons.get(advice.help),
         "calls": f"{calls}?{urlencode({'outcome': 'refused', 'guard': refused.guard})}",
@@ -216,13 +232,14 @@ def helpful_buttons(user: Any, page: Mapping[str, Any]) -> dict[Help, Button]:
     buttons = {}
     if page["today"]["has_spent"] and user.has_perm("llm.change_budgetday"):
         buttons[Help.WAIVE] = Button(
-            "Waive what was spent today", reverse("admin:llm_budgetday_waive_today"), is_dialog=True
+            gettext("Waive what was spent today"), reverse("admin:llm_budgetday_waive_today"), is_dialog=True
         )
     for provider in reversed(page["providers"]):
         if provider["unpriced"] and user.has_perm("llm.add_price"):
             model = urlencode({"provider": provider["name"], "model": provider["unpriced"][0]})
-            label = f"Add a price of {provider['unpriced'][0]}"
+            label = gettext("Add a price of %(model)s") % {"model": provider["unpriced"][0]}
             buttons[Help.PRICE] = Button(label, f"{reverse('admin:llm_price_add')}?{model}")
         if provider["reset"] and not provider["is_closed"]:
-            buttons[Help.RESET] = Button(f"Reset the breaker of {provider['name']}", provider["reset"])
+            label = gettext("Reset the breaker of %(provider)s") % {"provider": provider["name"]}
+            buttons[Help.RESET] = Button(label, provider["reset"])
     return buttons

@@ -9,12 +9,15 @@ from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import reverse
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
 from unfold.admin import ModelAdmin
 from unfold.decorators import display
 from unfold.views import ChangeList
 
 from apps.core.admin.kit import moment, operator_access, two_lines
 from apps.core.domain.clock import SYSTEM_CLOCK, utcnow
+from apps.core.words import Words
 from apps.llm.domain.pricing import ANY_MODEL
 from apps.llm.guards.rules import guard_rules
 from apps.llm.models import Price
@@ -29,9 +32,10 @@ from apps.llm.pricing.prices import (
 )
 from apps.llm.status import configured_models
 
-STATE_COLOURS = {"Holds": "success", "Old": "warning", "Replaced": None, "To come": "info"}
+STATES = {"holds": _("Holds"), "old": _("Old"), "replaced": _("Replaced"), "to come": _("To come")}
+STATE_COLOURS = {"holds": "success", "old": "warning", "replaced": None, "to come": "info"}
 SHOWN_NAMES = 6
-EXPLAINED = (
+EXPLAINED = _(
     "For a new price add a row with its first day, so that past costs stay explained; correct a row only where it was "
     "wrong. Saving a row confirms it."
 )
@@ -46,7 +50,7 @@ class PriceForm(forms.ModelForm):
             "provider", "model", "input_per_million", "output_per_million", "above_input_tokens", "valid_from",
             "source",
         ]  # fmt: skip
-        labels = {"above_input_tokens": "For input above"}
+        labels = {"above_input_tokens": _("For input above")}
 
 
 class PriceList(ChangeList):
@@ -73,14 +77,14 @@ class PriceAdmin(ModelAdmin):
     list_per_page = 100
     list_before_template = "llm/prices.html"
     search_fields = ["provider", "model"]
-    search_help_text = "A part of a model's or provider's name"
+    search_help_text = _("A part of a model's or provider's name")
     fieldsets = [
         (None, {"fields": [("provider", "model")], "description": EXPLAINED}),
-        ("Price", {"fields": [("input_per_million", "output_per_million"), "above_input_tokens"]}),
-        ("Since when, and how you know", {"fields": ["valid_from", "source"]}),
+        (_("Price"), {"fields": [("input_per_million", "output_per_million"), "above_input_tokens"]}),
+        (_("Since when, and how you know"), {"fields": ["valid_from", "source"]}),
     ]  # fmt: skip
     warn_unsaved_form = True
-    empty_text = "The hub adds the prices that it knows when it starts."
+    empty_text = _("The hub adds the prices that it knows when it starts.")
 
     class Media:
         css = {"all": ["llm/models.css"]}
@@ -92,7 +96,7 @@ class PriceAdmin(ModelAdmin):
         return {"valid_from": utcnow(SYSTEM_CLOCK).date(), **super().get_changeform_initial_data(request)}
 
     def get_fieldsets(self, request: HttpRequest, obj: Price | None = None) -> Any:
-        return [*self.fieldsets, ("Edited", {"fields": ["edited"]})] if obj else self.fieldsets
+        return [*self.fieldsets, (_("Edited"), {"fields": ["edited"]})] if obj else self.fieldsets
 
     def get_readonly_fields(self, request: HttpRequest, obj: Price | None = None) -> list[str]:
         return ["edited"]
@@ -110,9 +114,8 @@ class PriceAdmin(ModelAdmin):
         try:
             return super().changeform_view(request, object_id, form_url, extra_context)
         except ValidationError:
-            messages.error(
-                request, "Another person entered a price for this model and day at the same time. Check it again."
-            )
+            said = gettext("Another person entered a price for this model and day at the same time. Check it again.")
+            messages.error(request, said)
             return HttpResponseRedirect(reverse("admin:llm_price_changelist"))
 
     def save_model(self, request: HttpRequest, obj: Price, form: Any, change: bool) -> None:
@@ -124,36 +127,40 @@ class PriceAdmin(ModelAdmin):
 
     # Columns
 
-    @display(description="Model", ordering="model")
+    @display(description=_("Model"), ordering="model")
     def of_model(self, price: Price) -> SafeString:
-        longer = f", above {price.above_input_tokens:,} input tokens" if price.above_input_tokens else ""
-        model = "any other model (*)" if price.model == ANY_MODEL else price.model
-        return two_lines(model, f"{price.provider}{longer}")
+        model = gettext("any other model (*)") if price.model == ANY_MODEL else price.model
+        if not price.above_input_tokens:
+            return two_lines(model, price.provider)
+        values = {"provider": price.provider, "count": f"{price.above_input_tokens:,}"}
+        return two_lines(model, gettext("%(provider)s, above %(count)s input tokens") % values)
 
-    @display(description="Input, a million", ordering="input_per_million")
+    @display(description=_("Input, a million"), ordering="input_per_million")
     def into(self, price: Price) -> str:
         return exact_dollars(price.input_per_million)
 
-    @display(description="Output, a million", ordering="output_per_million")
+    @display(description=_("Output, a million"), ordering="output_per_million")
     def out(self, price: Price) -> str:
         return exact_dollars(price.output_per_million)
 
-    @display(description="Holds from", ordering="valid_from")
+    @display(description=_("Holds from"), ordering="valid_from")
     def since(self, price: Price) -> str:
         return price.valid_from.isoformat()
 
-    @display(description="State", label=STATE_COLOURS)
-    def state(self, price: Any) -> str:
-        today = utcnow(SYSTEM_CLOCK).date()
-        if price.valid_from > today:
-            return "To come"
-        if not price.holds:
-            return "Replaced"
-        return "Old" if price.is_old else "Holds"
+    @display(description=_("State"), label=STATE_COLOURS)
+    def state(self, price: Any) -> tuple[str, Words]:
+        state = "old" if price.is_old else "holds"
+        if price.valid_from > utcnow(SYSTEM_CLOCK).date():
+            state = "to come"
+        elif not price.holds:
+            state = "replaced"
+        return state, STATES[state]
 
-    @display(description="Found")
+    @display(description=_("Found"))
     def found(self, price: Price) -> SafeString:
-        by = price.edited_by if price.edited_by == COMES_WITH_THE_HUB else f"by {price.edited_by}"
+        by = gettext(COMES_WITH_THE_HUB)
+        if price.edited_by != COMES_WITH_THE_HUB:
+            by = gettext("by %(name)s") % {"name": price.edited_by}
         return format_html(
             '<span class="mh-lines"><span class="mh-cell" title="{}">{}</span><span class="mh-sub">{}</span></span>',
             price.source,
@@ -161,7 +168,7 @@ class PriceAdmin(ModelAdmin):
             f"{by}, {confirmed_on(price).isoformat()}",
         )
 
-    @display(description="Last saved")
+    @display(description=_("Last saved"))
     def edited(self, price: Price) -> str:
         return f"{moment(price.edited_at)}, {price.edited_by}"
 

@@ -7,6 +7,8 @@ from typing import Any
 from django.contrib import admin
 from django.core.exceptions import PermissionDenied
 from django.http import HttpRequest, HttpResponse
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
 from unfold.admin import ModelAdmin
 from unfold.decorators import display
 
@@ -19,11 +21,11 @@ from apps.llm.tools.counts import UNKNOWN, RunCount, tool_statistics
 from apps.llm.tools.registry import tool_registry
 
 OUTCOME_COLOURS = {
-    "Done": "success",
-    "Unknown tool": "warning",
-    "Forbidden": "warning",
-    "Invalid parameters": "warning",
-    "Failed": "danger",
+    RunOutcome.DONE.value: "success",
+    RunOutcome.UNKNOWN_TOOL.value: "warning",
+    RunOutcome.FORBIDDEN.value: "warning",
+    RunOutcome.INVALID_PARAMETERS.value: "warning",
+    RunOutcome.FAILED.value: "danger",
 }
 TONES = {
     RunOutcome.DONE: "good",
@@ -32,7 +34,7 @@ TONES = {
     RunOutcome.UNKNOWN_TOOL: "quiet",
     RunOutcome.FAILED: "bad",
 }
-NOT_A_TOOL = "names that no tool has"
+NOT_A_TOOL = _("names that no tool has")
 
 
 @admin.register(ToolRunDay)
@@ -49,8 +51,8 @@ class ToolRunDayAdmin(ReadOnly, ModelAdmin):
     show_facets = admin.ShowFacets.NEVER
     ordering = ["-day", "tool", "protocol", "outcome"]
     search_fields = ["tool"]
-    search_help_text = "A part of a tool's name"
-    empty_text = (
+    search_help_text = _("A part of a tool's name")
+    empty_text = _(
         "Counts appear when outputs of models are sent to /api/llm/tools/execute, or a chat model asks for a tool."
     )
     fields = ["day_of", "tool", "protocol", "ended", "how_often"]
@@ -63,17 +65,19 @@ class ToolRunDayAdmin(ReadOnly, ModelAdmin):
     def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
         if not self.has_view_permission(request):
             raise PermissionDenied
-        return super().changelist_view(request, {**tools_page(), "title": "Tool statistics", **(extra_context or {})})
+        return super().changelist_view(
+            request, {**tools_page(), "title": gettext("Tool statistics"), **(extra_context or {})}
+        )
 
-    @display(description="Day (UTC)", ordering="day")
+    @display(description=_("Day (UTC)"), ordering="day")
     def day_of(self, count: ToolRunDay) -> str:
         return count.day.isoformat()
 
-    @display(description="Outcome", ordering="outcome", label=OUTCOME_COLOURS)
-    def ended(self, count: ToolRunDay) -> str:
-        return str(count.get_outcome_display())
+    @display(description=_("Outcome"), ordering="outcome", label=OUTCOME_COLOURS)
+    def ended(self, count: ToolRunDay) -> tuple[str, str]:
+        return str(count.outcome), str(count.get_outcome_display())
 
-    @display(description="How often", ordering="runs")
+    @display(description=_("How often"), ordering="runs")
     def how_often(self, count: ToolRunDay) -> str:
         return f"{count.runs:,}"
 
@@ -87,20 +91,26 @@ def tools_page() -> dict[str, Any]:
         "tiles": list(build_tiles(found.total)),
         "chart": protocol_chart(found.by_day),
         "tools": list(describe_tools(found.runs)),
-        "legend": [(f"mh-{tone}", RunOutcome(outcome).label) for outcome, tone in TONES.items()],
+        "legend": [(f"mh-{tone}", gettext(RunOutcome(outcome).label)) for outcome, tone in TONES.items()],
     }
 
 
 def build_tiles(total: ProtocolStatistics) -> Iterator[tuple[str, str, str, str]]:
     """Yield label, number, note and tone of each tile."""
-    asked = f"{percent_of(total.asked, total.outputs)} of all outputs"
-    yield "Asked for a tool", f"{total.asked:,}", asked, ""
+    asked = gettext("%(share)s of all outputs") % {"share": percent_of(total.asked, total.outputs)}
+    yield gettext("Asked for a tool"), f"{total.asked:,}", asked, ""
     fallbacks = total.fallback_to_vcp + total.fallback_to_text
-    words = f"{total.fallback_to_vcp:,} to VCP, {total.fallback_to_text:,} to plain text"
-    yield "Fallback rate", percent_of(fallbacks, total.asked), words, "warn" if total.fallback_rate >= 0.2 else ""
-    yield "Repaired", f"{total.fixed:,}", f"{percent_of(total.fixed, total.abp + total.vcp)} of the requests", ""
-    yield "Damaged ABP", f"{total.abp_failed:,}", "outputs whose ABP blocks were all of no use", ""
-    yield "Not acted upon", f"{total.refused:,}", "blocks and markers: quoted, damaged or superseded", ""
+    words = gettext("%(vcp)s to VCP, %(text)s to plain text") % {
+        "vcp": f"{total.fallback_to_vcp:,}",
+        "text": f"{total.fallback_to_text:,}",
+    }
+    tone = "warn" if total.fallback_rate >= 0.2 else ""
+    yield gettext("Fallback rate"), percent_of(fallbacks, total.asked), words, tone
+    repaired = gettext("%(share)s of the requests") % {"share": percent_of(total.fixed, total.abp + total.vcp)}
+    yield gettext("Repaired"), f"{total.fixed:,}", repaired, ""
+    yield gettext("Damaged ABP"), f"{total.abp_failed:,}", gettext("outputs whose ABP blocks were all of no use"), ""
+    refused = gettext("blocks and markers: quoted, damaged or superseded")
+    yield gettext("Not acted upon"), f"{total.refused:,}", refused, ""
 
 
 def describe_tools(runs: Iterable[RunCount]) -> Iterator[dict[str, Any]]:
@@ -111,12 +121,13 @@ def describe_tools(runs: Iterable[RunCount]) -> Iterator[dict[str, Any]]:
     for name, outcomes in sorted(counts.items(), key=lambda item: item[0] == UNKNOWN):
         total = outcomes.total()
         yield {
-            "name": NOT_A_TOOL if name == UNKNOWN else name,
+            "name": str(NOT_A_TOOL) if name == UNKNOWN else name,
             "total": f"{total:,}",
             "parts": [
                 {
                     "tone": f"mh-{tone}",
-                    "text": f"{count:,} {str(outcome.label).lower()}",
+                    "text": gettext("%(n)s %(outcome)s")
+                    % {"n": f"{count:,}", "outcome": gettext(outcome.label).lower()},
                     "share": f"{100 * count / total:.2f}",
                 }
                 for outcome, tone in TONES.items()

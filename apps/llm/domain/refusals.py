@@ -3,9 +3,10 @@
 from dataclasses import dataclass
 from enum import StrEnum
 
+from apps.core.domain.words import gettext_noop
 from apps.llm.domain.breaker import Phase
 from apps.llm.domain.budget import BUDGET_EXCEEDED
-from apps.llm.domain.rate import THROTTLE_PERCENT, RateVerdict
+from apps.llm.domain.rate import RateVerdict
 
 PRICE_UNKNOWN = "price_unknown"
 
@@ -32,47 +33,56 @@ class Advice:
 _TOKENS = "MEMORYHUB_CHAT_TOKENS_PER_MINUTE"
 ADVICE = {
     ("budget", BUDGET_EXCEEDED): Advice(
-        "The day's budget had no room for the most that the call could cost.",
+        gettext_noop("The day's budget had no room for the most that the call could cost."),
         "MEMORYHUB_CHAT_DAILY_BUDGET_USD",
-        "Waive what was spent today, or raise the budget; at midnight UTC a new day begins. A call that may cost more "
-        "than a whole day is refused until the budget is raised.",
+        gettext_noop(
+            "Waive what was spent today, or raise the budget; at midnight UTC a new day begins. A call that may cost "
+            "more than a whole day is refused until the budget is raised."
+        ),
         Help.WAIVE,
     ),
     ("budget", PRICE_UNKNOWN): Advice(
-        "The model has no price, so the budget could not say what the call may cost.",
+        gettext_noop("The model has no price, so the budget could not say what the call may cost."),
         "",
-        "Add a price of the model, or one for any model (*) of its provider; 0 is a price, too.",
+        gettext_noop("Add a price of the model, or one for any model (*) of its provider; 0 is a price, too."),
         Help.PRICE,
     ),
     ("breaker", Phase.OPEN.value): Advice(
-        "The provider had failed too often, so no call was made to it for a while.",
+        gettext_noop("The provider had failed too often, so no call was made to it for a while."),
         "MEMORYHUB_CHAT_BREAKER_COOLDOWN_SECONDS",
-        "See why it failed. When it is back, reset its breaker, or wait: probes find out.",
+        gettext_noop("See why it failed. When it is back, reset its breaker, or wait: probes find out."),
         Help.RESET,
     ),
     ("breaker", Phase.HALF_OPEN.value): Advice(
-        "Probes were finding out whether the provider is back, and only they pass.",
+        gettext_noop("Probes were finding out whether the provider is back, and only they pass."),
         "MEMORYHUB_CHAT_BREAKER_PROBES",
-        "Nothing as a rule: it closes after its probes. If you know that the provider is back, reset its breaker.",
+        gettext_noop(
+            "Nothing as a rule: it closes after its probes. If you know that the provider is back, reset its breaker."
+        ),
         Help.RESET,
     ),
     ("rate", RateVerdict.THROTTLED.value): Advice(
-        f"More than {THROTTLE_PERCENT}% of the provider's tokens of the minute were used or promised.",
+        # THROTTLE_PERCENT
+        gettext_noop("More than 80% of the provider's tokens of the minute were used or promised."),
         _TOKENS,
-        "Raise the limit if the plan with the provider allows more; 0 is no limit.",
+        gettext_noop("Raise the limit if the plan with the provider allows more; 0 is no limit."),
     ),
     ("rate", RateVerdict.FULL.value): Advice(
-        "The minute had no room left for the tokens of the call.",
+        gettext_noop("The minute had no room left for the tokens of the call."),
         _TOKENS,
-        "Raise the limit if the plan with the provider allows more; 0 is no limit.",
+        gettext_noop("Raise the limit if the plan with the provider allows more; 0 is no limit."),
     ),
     ("rate", RateVerdict.TOO_LARGE.value): Advice(
-        "The call alone may need more tokens than a whole minute has, so waiting is of no use.",
+        gettext_noop("The call alone may need more tokens than a whole minute has, so waiting is of no use."),
         _TOKENS,
-        "Raise the limit above the tokens of such a call, or ask for less at once.",
+        gettext_noop("Raise the limit above the tokens of such a call, or ask for less at once."),
     ),
 }
-UNKNOWN = Advice("A guard refused the call for a reason that this hub does not know.", "", "See the log of the hub.")
+UNKNOWN = Advice(
+    gettext_noop("A guard refused the call for a reason that this hub does not know."),
+    "",
+    gettext_noop("See the log of the hub."),
+)
 
 
 def advice_for(guard: str, reason: str) -> Advice:

@@ -15,11 +15,12 @@ from django.db import transaction
 
 from apps.core.db.statements import Result, Statement, run
 from apps.core.domain.clock import SYSTEM_CLOCK, Clock, utcnow
+from apps.core.domain.words import gettext_noop
 from apps.llm.domain.pricing import Tariff, TokenPrice, list_price_names
 from apps.llm.models import ModelCall, Price
 from apps.llm.pricing.defaults import KNOWN_PRICES
 
-COMES_WITH_THE_HUB = "comes with the hub"
+COMES_WITH_THE_HUB = gettext_noop("comes with the hub")
 OLD_AFTER = timedelta(days=183)
 USED_WITHIN = timedelta(days=30)
 PriceTable = Mapping[tuple[str, str], tuple[Price, ...]]

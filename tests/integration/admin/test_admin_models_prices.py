@@ -36,7 +36,7 @@ ENTERED = {
 def states(client: Client) -> dict[str, str]:
     """The state of each price that a list shows, by model and first day."""
     shown = client.get(HERE).context["cl"]
-    return {f"{one.model} {one.valid_from}": shown.model_admin.state(one) for one in shown.result_list}
+    return {f"{one.model} {one.valid_from}": str(shown.model_admin.state(one)[1]) for one in shown.result_list}
 
 
 def today() -> date:
