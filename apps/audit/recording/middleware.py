@@ -120,7 +120,8 @@ def action_of(request: HttpRequest, match: ResolverMatch) -> str:
         return action_of_route(match.view_name, request.method or "")
     options = model_admin.opts
     page = (match.url_name or "").removeprefix(f"{options.app_label}_{options.model_name}_")
-    return action_on_page(str(options.verbose_name), page, request.POST.get("action", ""))
+    # In English, whatever the language of the page.
+    return action_on_page(options.verbose_name_raw, page, request.POST.get("action", ""))
 
 
 def object_of(match: ResolverMatch) -> tuple[str, str]:
