@@ -12,6 +12,8 @@ from django.http.response import HttpResponseBase
 from django.template.response import TemplateResponse
 from django.urls import URLPattern, path
 
+from apps.core.words import Words
+
 View = Callable[..., HttpResponseBase]
 
 
@@ -28,9 +30,9 @@ class Page:
     path: str
     view: View
     permissions: tuple[str, ...]
-    title: str = ""
+    title: Words = ""
     icon: str = ""
-    words: str = ""
+    words: Words = ""
 
     def is_allowed(self, request: HttpRequest) -> bool:
         """Return whether the viewer may see the page."""

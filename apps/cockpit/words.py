@@ -6,6 +6,7 @@ import regex
 from django.template.defaultfilters import truncatechars
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
+from django.utils.translation import gettext
 
 from apps.core.admin.kit import NOTHING
 from apps.core.domain.scope import Scope
@@ -28,8 +29,17 @@ def first_words(text: str, chars: int = 90) -> str:
 
 def whose(scope: Scope) -> str:
     """Say whose something is, or of whom something is asked."""
-    named = [f"{name.removesuffix('_id')} {value}" for name, value in scope.named().items()]
-    return ", ".join(named) or "everybody"
+    return named_ids(scope) or gettext("everybody")
+
+
+def named_ids(scope: Scope) -> str:
+    """Say which ids a scope names, `user ana, household home`; empty for none."""
+    said = {
+        "user_id": gettext("user %(id)s"),
+        "household_id": gettext("household %(id)s"),
+        "persona_id": gettext("persona %(id)s"),
+    }
+    return ", ".join(said[name] % {"id": value} for name, value in scope.named().items())
 
 
 def mark_words(text: str, wanted: frozenset[str], chars: int = SHOWN_CHARS) -> SafeString:

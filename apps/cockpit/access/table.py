@@ -1,5 +1,7 @@
 """Addresses of the page of keys."""
 
+from django.utils.translation import gettext_lazy as _
+
 from apps.cockpit.access import views
 from apps.cockpit.pages import Page
 
@@ -11,9 +13,9 @@ PAGES = (
         path="access/",
         view=views.access,
         permissions=LOOK,
-        title="Access",
+        title=_("Access"),
         icon="key",
-        words="keys api secret rotate revoke expiry bound use",
+        words=_("keys api secret rotate revoke expiry bound use"),
     ),
     Page(name="access_keys", path="access/keys/", view=views.keys_fragment, permissions=LOOK),
 )

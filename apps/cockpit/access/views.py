@@ -7,8 +7,10 @@ from typing import Any
 from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
 from django.utils.timezone import now
+from django.utils.translation import gettext, ngettext
 
 from apps.cockpit.pages import render_fragment, render_page
+from apps.cockpit.words import named_ids
 from apps.core.admin.key_use import key_bars, recent_days
 from apps.core.admin.kit import moment
 from apps.core.domain.scope import Permission
@@ -24,7 +26,7 @@ SOON = timedelta(days=14)
 
 def access(request: HttpRequest) -> HttpResponse:
     """Show the keys that work."""
-    return render_page(request, "cockpit/access/page.html", "Access", **keys_context(request))
+    return render_page(request, "cockpit/access/page.html", gettext("Access"), **keys_context(request))
 
 
 def keys_fragment(request: HttpRequest) -> HttpResponse:
@@ -54,15 +56,14 @@ def key_row(key: ApiKey, at: datetime) -> dict[str, Any]:
     is_over = key.expires_at is not None and key.expires_at <= at
     is_ending = key.expires_at is not None and not is_over and key.expires_at - at < SOON
     sees_all = not key.scope.named() or key.permission == Permission.OPERATOR
-    named = ", ".join(f"{name.removesuffix('_id')} {value}" for name, value in key.scope.named().items())
     return {
         "key": key,
         "page": reverse("admin:core_apikey_change", args=[key.pk]),
-        "reach": "sees everything" if sees_all else named,
+        "reach": gettext("sees everything") if sees_all else named_ids(key.scope),
         "sees_all": sees_all,
         "bars": key_bars(key),
         "is_refused": any(day.refused for day in key.recent_days),  # type: ignore[attr-defined]
-        "used": f"used {ago(key.last_used_at, at)}" if key.last_used_at else "never used",
+        "used": used_in_words(key, at),
         "used_at": moment(key.last_used_at),
         "expiry": expiry_of(key, at, is_over=is_over),
         "expires_at": moment(key.expires_at),
@@ -71,22 +72,32 @@ def key_row(key: ApiKey, at: datetime) -> dict[str, Any]:
     }
 
 
+def used_in_words(key: ApiKey, at: datetime) -> str:
+    """Return when a key was used last."""
+    if key.last_used_at is None:
+        return gettext("never used")
+    return gettext("used %(ago)s") % {"ago": ago(key.last_used_at, at)}
+
+
 def expiry_of(key: ApiKey, at: datetime, *, is_over: bool) -> str:
     """Return when a key expires, in words."""
     if key.expires_at is None:
-        return "never expires"
-    return f"expired {ago(key.expires_at, at)}" if is_over else f"expires in {in_words(key.expires_at - at)}"
+        return gettext("never expires")
+    if is_over:
+        return gettext("expired %(ago)s") % {"ago": ago(key.expires_at, at)}
+    return gettext("expires in %(time)s") % {"time": in_words(key.expires_at - at)}
 
 
 def sentence_of(rows: Sequence[dict[str, Any]]) -> str:
     """Return what there is to know about the keys, in a sentence."""
     working = [row for row in rows if not row["is_over"]]
-    parts = [f"{len(working)} {'key works' if len(working) == 1 else 'keys work'}"]
+    count = len(working)
+    parts = [ngettext("%(count)s key works", "%(count)s keys work", count) % {"count": count}]
     for name, words in (
-        ("sees_all", "of them without a bound"),
-        ("is_refused", "refused in the last 14 days"),
-        ("is_ending", "near the end of their life"),
+        ("sees_all", gettext("%(count)s of them without a bound")),
+        ("is_refused", gettext("%(count)s refused in the last 14 days")),
+        ("is_ending", gettext("%(count)s near the end of their life")),
     ):
         if count := sum(bool(row[name]) for row in working):
-            parts.append(f"{count} {words}")
-    return ", ".join(parts) + "."
+            parts.append(words % {"count": count})
+    return gettext("%(parts)s.") % {"parts": gettext(", ").join(parts)}

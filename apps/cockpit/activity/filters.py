@@ -8,6 +8,7 @@ from typing import Any
 from django.http import HttpRequest
 from django.utils.dateparse import parse_datetime
 from django.utils.timezone import is_naive, make_aware
+from django.utils.translation import gettext_lazy as _
 
 from apps.cockpit.activity.phrases import BY_NAME, KINDS, Kind
 from apps.cockpit.activity.sources import Asked
@@ -17,9 +18,9 @@ from apps.core.admin.lists import comparable
 from apps.core.bounds import is_bound
 
 SPANS = {
-    "1h": ("1 hour", timedelta(hours=1)),
-    "24h": ("24 hours", timedelta(hours=24)),
-    "7d": ("7 days", timedelta(days=7)),
+    "1h": (_("1 hour"), timedelta(hours=1)),
+    "24h": (_("24 hours"), timedelta(hours=24)),
+    "7d": (_("7 days"), timedelta(days=7)),
 }
 DEFAULT_SPAN = "24h"
 MAX_SPAN = timedelta(days=31)

@@ -6,6 +6,7 @@ from datetime import UTC, datetime, timedelta
 
 from django.utils.formats import date_format
 from django.utils.timezone import localtime
+from django.utils.translation import gettext
 
 from apps.cockpit.activity.sources import SOURCES, Asked
 from apps.core.admin.charts import Chart, Series
@@ -40,12 +41,12 @@ class Histogram:
     def chart(self) -> Chart:
         """Return the bars as a chart."""
         days = len({localtime(bar.start).date() for bar in self.bars})
-        shape = "H:i" if days <= 2 else "D j, H:i"
+        shape = "H:i" if days <= 2 else gettext("D j, H:i")
         return Chart(
             name="activity",
-            title="Entries",
+            title=gettext("Entries"),
             labels=[date_format(localtime(bar.start), shape) for bar in self.bars],
-            series=[Series(label="Entries", values=[bar.count for bar in self.bars], tone="accent")],
+            series=[Series(label=gettext("Entries"), values=[bar.count for bar in self.bars], tone="accent")],
             is_bars=True,
         )
 

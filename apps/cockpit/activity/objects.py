@@ -8,11 +8,14 @@ from uuid import UUID
 from django.db.models.functions import Left
 from django.http import HttpRequest
 from django.urls import reverse
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
 
 from apps.cockpit.domain.activity import Group
 from apps.core.admin.kit import operator_access
+from apps.core.words import Words
 from apps.episodic.selectors import event_beginnings
-from apps.semantic.selectors import Conflict, Memory
+from apps.semantic.selectors import Conflict, Memory, MemoryStatus, ReviewState
 
 CHARS = 90
 # What reverting a decision would change; the page of the receipt says what.
@@ -46,7 +49,7 @@ def memories(request: HttpRequest, subjects: list[str]) -> Iterable[tuple[str, O
     """Yield the memories of these ids."""
     rows = Memory.objects.all().visible_to(operator_access(request)).filter(uuid__in=ids(subjects))
     for uuid, pk, words, status in rows.values_list("uuid", "pk", Left("content", CHARS), "status"):
-        status = "" if status == "active" else status
+        status = "" if status == "active" else gettext(MemoryStatus(status).label).lower()
         yield str(uuid), Object(shorten(words), reverse("admin:semantic_memory_change", args=[pk]), status=status)
 
 
@@ -59,8 +62,11 @@ def decisions(request: HttpRequest, subjects: list[str]) -> Iterable[tuple[str, 
     for uuid, outcome, state, words in rows.values_list(*columns):
         url = reverse("admin:semantic_conflict_change", args=[uuid])
         is_undone = not may_undo or outcome in NOT_UNDONE or state not in ("open", "accepted")
-        status = "" if state == "open" else state
-        yield str(uuid), Object(shorten(words) if may_read else "Receipt", url, "" if is_undone else url, status)
+        status = "" if state == "open" else gettext(ReviewState(state).label).lower()
+        yield (
+            str(uuid),
+            Object(shorten(words) if may_read else gettext("Receipt"), url, "" if is_undone else url, status),
+        )
 
 
 def events(request: HttpRequest, subjects: list[str]) -> Iterable[tuple[str, Object]]:
@@ -72,20 +78,20 @@ def events(request: HttpRequest, subjects: list[str]) -> Iterable[tuple[str, Obj
         )
 
 
-def by_key(page: str, words: str) -> Callable[[HttpRequest, list[str]], Iterable[tuple[str, Object]]]:
+def by_key(page: str, words: Words) -> Callable[[HttpRequest, list[str]], Iterable[tuple[str, Object]]]:
     """Return how objects are found whose key is known: without a query."""
 
     def find(request: HttpRequest, subjects: list[str]) -> Iterable[tuple[str, Object]]:
-        return [(subject, Object(words, reverse(page, args=[subject]))) for subject in subjects]
+        return [(subject, Object(str(words), reverse(page, args=[subject]))) for subject in subjects]
 
     return find
 
 
-def by_search(page: str, words: str) -> Callable[[HttpRequest, list[str]], Iterable[tuple[str, Object]]]:
+def by_search(page: str, words: Words) -> Callable[[HttpRequest, list[str]], Iterable[tuple[str, Object]]]:
     """Return how objects are found by searching their list."""
 
     def find(request: HttpRequest, subjects: list[str]) -> Iterable[tuple[str, Object]]:
-        return [(subject, Object(words, f"{reverse(page)}?{urlencode({'q': subject})}")) for subject in subjects]
+        return [(subject, Object(str(words), f"{reverse(page)}?{urlencode({'q': subject})}")) for subject in subjects]
 
     return find
 
@@ -94,11 +100,11 @@ FINDERS: dict[str, Callable[[HttpRequest, list[str]], Iterable[tuple[str, Object
     "memories": memories,
     "decisions": decisions,
     "timeline": events,
-    "notes": by_key("admin:notes_noteversion_change", "Version"),
-    "models": by_key("admin:llm_modelcall_change", "Call"),
-    "jobs": by_key("admin:django_q_failure_change", "Report"),
-    "rules": by_search("admin:rules_mergerule_changelist", "Rule"),
-    "knowledge": by_search("admin:sync_syncrun_changelist", "Syncs"),
+    "notes": by_key("admin:notes_noteversion_change", _("Version")),
+    "models": by_key("admin:llm_modelcall_change", _("Call")),
+    "jobs": by_key("admin:django_q_failure_change", _("Report")),
+    "rules": by_search("admin:rules_mergerule_changelist", _("Rule")),
+    "knowledge": by_search("admin:sync_syncrun_changelist", _("Syncs")),
 }
 
 
@@ -116,4 +122,4 @@ def ids(subjects: Iterable[str]) -> list[UUID]:
 def shorten(words: str) -> str:
     """Return the first words of a text on one line."""
     line = " ".join(words.split())
-    return f"{line}…" if len(words) == CHARS else line or "no words"
+    return f"{line}…" if len(words) == CHARS else line or gettext("no words")

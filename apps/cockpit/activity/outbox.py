@@ -3,7 +3,12 @@
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
+
+from apps.cockpit.activity.codes import CODES
 from apps.cockpit.domain.activity import Entry
+from apps.core.words import Words
 from apps.episodic.events import EventSaved, EventsPruned, TimelineHealthy, TimelineWarned
 from apps.llm.events import BreakerChanged, BudgetThresholdReached
 from apps.rules.events import RuleDeleted, RuleRegistered, RuleUpdated
@@ -50,19 +55,19 @@ def decided(payload: Payload) -> Parts:
 def warned(payload: Payload) -> Parts:
     """Read a warning of the timeline."""
     tone = WARNING_TONES.get(str(payload["severity"]), "warn")
-    return {"verb": "warned", "words": f"timeline, {words_of(payload['kind'])}", "tone": tone}
+    return {"verb": "warned", "words": said(gettext("timeline, %(what)s"), payload["kind"]), "tone": tone}
 
 
 def recovered(payload: Payload) -> Parts:
     """Read that a warning of the timeline is over."""
-    return {"verb": "recovered", "words": f"timeline, {words_of(payload['kind'])}", "tone": "good"}
+    return {"verb": "recovered", "words": said(gettext("timeline, %(what)s"), payload["kind"]), "tone": "good"}
 
 
 def index_changed(payload: Payload) -> Parts:
     """Read that the index of a process has another level."""
     tone = {"ok": "good", "warning": "warn"}.get(str(payload["level"]), "bad")
     verb = "recovered" if tone == "good" else "warned"
-    return {"verb": verb, "words": f"index, {words_of(payload['level'])}", "tone": tone}
+    return {"verb": verb, "words": said(gettext("index, %(what)s"), payload["level"]), "tone": tone}
 
 
 def pruned(payload: Payload) -> Parts:
@@ -70,30 +75,47 @@ def pruned(payload: Payload) -> Parts:
     return {"verb": "pruned", "words": words_of(payload["reason"])}
 
 
-def rule(done: str) -> Callable[[Payload], Parts]:
-    """Return how a change of a rule is read."""
-    return lambda payload: {"verb": "rule", "words": f"{done} {payload['rule_name']}", "subject": payload["rule_name"]}
+def rule(done: Words) -> Callable[[Payload], Parts]:
+    """Return how a change of a rule is read. done: what was done, with the `name` of the rule."""
+
+    def read(payload: Payload) -> Parts:
+        name = payload["rule_name"]
+        return {"verb": "rule", "words": done % {"name": name}, "subject": name}
+
+    return read
 
 
 def breaker(payload: Payload) -> Parts:
     """Read that a breaker has another phase."""
     tone = "good" if payload["phase"] == "closed" else "bad"
-    return {"verb": "warned", "words": f"breaker of {payload['provider']}, {words_of(payload['phase'])}", "tone": tone}
+    named = {"provider": payload["provider"], "phase": words_of(payload["phase"])}
+    words = gettext("breaker of %(provider)s, %(phase)s") % named
+    return {"verb": "warned", "words": words, "tone": tone}
 
 
 def budget(payload: Payload) -> Parts:
     """Read that spending has reached a share of the budget."""
     tone = "bad" if payload["threshold"] == "100" else "warn"
-    return {"verb": "warned", "words": f"{payload['threshold']}% of the budget is spent", "tone": tone}
+    return {
+        "verb": "warned",
+        "words": gettext("%(share)s%% of the budget is spent") % {"share": payload["threshold"]},
+        "tone": tone,
+    }
 
 
 def finished(payload: Payload) -> Parts:
     """Read what a sync has written."""
-    counts = ", ".join(f"{payload[name]} {name}" for name in ("added", "updated", "deleted") if payload[name] != "0")
+    changes = {
+        "added": gettext("%(count)s added"),
+        "updated": gettext("%(count)s updated"),
+        "deleted": gettext("%(count)s deleted"),
+    }
+    said = [words % {"count": payload[name]} for name, words in changes.items() if payload[name] != "0"]
+    counts = gettext(", ").join(said) or gettext("no change")
     tone = "" if payload["state"] == "complete" else "warn"
     return {
         "verb": "synced",
-        "words": f"synced knowledge: {counts or 'no change'}",
+        "words": gettext("synced knowledge: %(changes)s") % {"changes": counts},
         "tone": tone,
         "subject": payload["run_id"],
     }
@@ -103,7 +125,7 @@ def sync_failed(payload: Payload) -> Parts:
     """Read that a sync has failed."""
     return {
         "verb": "synced",
-        "words": f"could not sync knowledge: {words_of(payload['code'])}",
+        "words": said(gettext("could not sync knowledge: %(what)s"), payload["code"]),
         "tone": "bad",
         "subject": payload["run_id"],
     }
@@ -111,12 +133,19 @@ def sync_failed(payload: Payload) -> Parts:
 
 def sync_conflict(payload: Payload) -> Parts:
     """Read that a pointer and its item differ."""
-    return {"verb": "synced", "words": f"found a pointer conflict: {words_of(payload['type'])}", "tone": "warn"}
+    words = said(gettext("found a pointer conflict: %(what)s"), payload["type"])
+    return {"verb": "synced", "words": words, "tone": "warn"}
+
+
+def said(sentence: str, code: object) -> str:
+    """Return a sentence about `what` a code says."""
+    return sentence % {"what": words_of(code)}
 
 
 def words_of(code: object) -> str:
-    """Return a code as words."""
-    return str(code or "").replace("_", " ")
+    """Return a code as words, in the language of the viewer where it is known."""
+    text = str(code or "")
+    return str(CODES[text]) if text in CODES else text.replace("_", " ")
 
 
 # Name of the event -> kind of the entry, and how its payload is read.
@@ -135,9 +164,9 @@ READERS: dict[str, tuple[str, Callable[[Payload], Parts]]] = {
     TimelineWarned.name: ("warnings", warned),
     TimelineHealthy.name: ("warnings", recovered),
     IndexHealthChanged.name: ("warnings", index_changed),
-    RuleRegistered.name: ("rules", rule("added the rule")),
-    RuleUpdated.name: ("rules", rule("changed the rule")),
-    RuleDeleted.name: ("rules", rule("deleted the rule")),
+    RuleRegistered.name: ("rules", rule(_("added the rule %(name)s"))),
+    RuleUpdated.name: ("rules", rule(_("changed the rule %(name)s"))),
+    RuleDeleted.name: ("rules", rule(_("deleted the rule %(name)s"))),
     BreakerChanged.name: ("models", breaker),
     BudgetThresholdReached.name: ("models", budget),
     SyncFinished.name: ("knowledge", finished),

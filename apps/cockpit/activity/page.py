@@ -7,6 +7,7 @@ from urllib.parse import urlencode
 
 from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
+from django.utils.translation import gettext
 
 from apps.cockpit.activity.filters import (
     SPANS,
@@ -21,7 +22,7 @@ from apps.cockpit.activity.objects import Object, Objects, objects_of
 from apps.cockpit.activity.phrases import BY_NAME, Kind, phrase
 from apps.cockpit.activity.sources import MAX_NEW, count_new, newest_places
 from apps.cockpit.activity.stream import read_page
-from apps.cockpit.domain.activity import Group, Places, describe_actor
+from apps.cockpit.domain.activity import THE_HUB, Group, Places, describe_actor
 from apps.cockpit.pages import render_fragment, render_page
 from apps.core.domain.clock import SYSTEM_CLOCK, utcnow
 
@@ -71,7 +72,7 @@ def activity(request: HttpRequest) -> HttpResponse:
         "start": moment_text(filters.start),
         "end": moment_text(filters.end),
     }
-    return render_page(request, "cockpit/activity/page.html", "Activity", **context)
+    return render_page(request, "cockpit/activity/page.html", gettext("Activity"), **context)
 
 
 def activity_new(request: HttpRequest) -> HttpResponse:
@@ -121,6 +122,7 @@ def rows_of(groups: Iterable[Group], objects: Objects) -> list[Row]:
     for group in groups:
         first = group.first
         actor, actor_kind = describe_actor(first.actor)
+        actor = gettext("The hub") if (actor, actor_kind) == (THE_HUB, "hub") else actor
         words = phrase(first.verb, group.count, first.person, first.words)
         named = [found for one in group.named if (found := objects.get((one.kind, one.subject)))]
         more = group.count - len(named) if named else 0

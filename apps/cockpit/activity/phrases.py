@@ -2,56 +2,102 @@
 
 from dataclasses import dataclass
 
+from django.utils.translation import gettext, ngettext_lazy
+from django.utils.translation import gettext_lazy as _
+
+from apps.core.words import Words
+
 
 @dataclass(frozen=True)
 class Kind:
     """A kind of entries. permission: to see them. is_scoped: whether an account with a bound sees those of its own."""
 
     name: str
-    title: str
+    title: Words
     icon: str
     permission: str
     is_scoped: bool = False
 
 
 KINDS = (
-    Kind("memories", "Memories", "neurology", "semantic.view_memory", is_scoped=True),
-    Kind("decisions", "Decisions", "balance", "semantic.view_conflict", is_scoped=True),
-    Kind("timeline", "Timeline", "timeline", "episodic.view_timelineevent", is_scoped=True),
-    Kind("notes", "Notes", "description", "notes.view_noteversion", is_scoped=True),
-    Kind("knowledge", "Knowledge", "sync", "sync.view_syncrun", is_scoped=True),
-    Kind("rules", "Rules", "rule", "rules.view_mergerule"),
-    Kind("models", "Models", "forum", "llm.view_modelcall"),
-    Kind("jobs", "Failed jobs", "error", "django_q.view_failure"),
-    Kind("warnings", "Warnings", "warning", "episodic.view_timelinewarning"),
-    Kind("access", "Access", "key", "audit.view_auditentry", is_scoped=True),
+    Kind("memories", _("Memories"), "neurology", "semantic.view_memory", is_scoped=True),
+    Kind("decisions", _("Decisions"), "balance", "semantic.view_conflict", is_scoped=True),
+    Kind("timeline", _("Timeline"), "timeline", "episodic.view_timelineevent", is_scoped=True),
+    Kind("notes", _("Notes"), "description", "notes.view_noteversion", is_scoped=True),
+    Kind("knowledge", _("Knowledge"), "sync", "sync.view_syncrun", is_scoped=True),
+    Kind("rules", _("Rules"), "rule", "rules.view_mergerule"),
+    Kind("models", _("Models"), "forum", "llm.view_modelcall"),
+    Kind("jobs", _("Failed jobs"), "error", "django_q.view_failure"),
+    Kind("warnings", _("Warnings"), "warning", "episodic.view_timelinewarning"),
+    Kind("access", _("Access"), "key", "audit.view_auditentry", is_scoped=True),
 )
 BY_NAME = {kind.name: kind for kind in KINDS}
 
-# Verb -> phrase for one, phrase for several. {n}: how many, {of}: " of ana" or nothing, {words}: what the row says.
+# Verb -> phrase, and phrase about a person. words: what the row says.
 PHRASES = {
-    "saved": ("saved a memory{of}", "saved {n} memories{of}"),
-    "improved": ("saved a memory{of} again", "saved {n} memories{of} again"),
-    "reinforced": ("reinforced a memory{of}", "reinforced {n} memories{of}"),
-    "deleted": ("deleted a memory{of}", "deleted {n} memories{of}"),
-    "restored": ("restored a memory{of}", "restored {n} memories{of}"),
-    "purged": ("purged {n} memory{of} for good", "purged {n} memories{of} for good"),
-    "decided": ("decided about two memories{of}: {words}", "decided {n} conflicts{of}: {words}"),
-    "recorded": ("recorded an event{of}", "recorded {n} events{of}"),
-    "pruned": ("pruned events{of}: {words}", "pruned events{of}, {n} times: {words}"),
-    "warned": ("warned: {words}", "warned {n} times: {words}"),
-    "recovered": ("is well again: {words}", "is well again, {n} times: {words}"),
-    "rule": ("{words}", "{words}, {n} times"),
-    "note": ("{words}{of}", "{words}{of}, {n} times"),
-    "synced": ("{words}{of}", "{words}{of}, {n} times"),
-    "called": ("{words}{of}", "{words}{of}, {n} times"),
-    "failed": ("could not finish {words}", "could not finish {words}, {n} times"),
-    "audit": ("{words}{of}", "{words}{of}, {n} times"),
+    "saved": (
+        ngettext_lazy("saved a memory", "saved %(n)s memories", "count"),
+        ngettext_lazy("saved a memory of %(person)s", "saved %(n)s memories of %(person)s", "count"),
+    ),
+    "improved": (
+        ngettext_lazy("saved a memory again", "saved %(n)s memories again", "count"),
+        ngettext_lazy("saved a memory of %(person)s again", "saved %(n)s memories of %(person)s again", "count"),
+    ),
+    "reinforced": (
+        ngettext_lazy("reinforced a memory", "reinforced %(n)s memories", "count"),
+        ngettext_lazy("reinforced a memory of %(person)s", "reinforced %(n)s memories of %(person)s", "count"),
+    ),
+    "deleted": (
+        ngettext_lazy("deleted a memory", "deleted %(n)s memories", "count"),
+        ngettext_lazy("deleted a memory of %(person)s", "deleted %(n)s memories of %(person)s", "count"),
+    ),
+    "restored": (
+        ngettext_lazy("restored a memory", "restored %(n)s memories", "count"),
+        ngettext_lazy("restored a memory of %(person)s", "restored %(n)s memories of %(person)s", "count"),
+    ),
+    "purged": (
+        ngettext_lazy("purged %(n)s memory for good", "purged %(n)s memories for good", "count"),
+        ngettext_lazy(
+            "purged %(n)s memory of %(person)s for good", "purged %(n)s memories of %(person)s for good", "count"
+        ),
+    ),
+    "decided": (
+        ngettext_lazy("decided about two memories: %(words)s", "decided %(n)s conflicts: %(words)s", "count"),
+        ngettext_lazy(
+            "decided about two memories of %(person)s: %(words)s",
+            "decided %(n)s conflicts of %(person)s: %(words)s",
+            "count",
+        ),
+    ),
+    "recorded": (
+        ngettext_lazy("recorded an event", "recorded %(n)s events", "count"),
+        ngettext_lazy("recorded an event of %(person)s", "recorded %(n)s events of %(person)s", "count"),
+    ),
+    "pruned": (
+        ngettext_lazy("pruned events: %(words)s", "pruned events, %(n)s times: %(words)s", "count"),
+        ngettext_lazy(
+            "pruned events of %(person)s: %(words)s", "pruned events of %(person)s, %(n)s times: %(words)s", "count"
+        ),
+    ),
+}
+# Those of no person in particular.
+HUB_PHRASES = {
+    "warned": ngettext_lazy("warned: %(words)s", "warned %(n)s times: %(words)s", "count"),
+    "recovered": ngettext_lazy("is well again: %(words)s", "is well again, %(n)s times: %(words)s", "count"),
+    "failed": ngettext_lazy("could not finish %(words)s", "could not finish %(words)s, %(n)s times", "count"),
 }
 
 
 def phrase(verb: str, count: int, person: str, words: str) -> str:
-    """Return what happened as the rest of a sentence that begins with the actor."""
-    one, several = PHRASES[verb]
-    of = f" of {person}" if person else ""
-    return (one if count == 1 else several).format(n=f"{count:,}", of=of, words=words)
+    """Return what happened as the rest of a sentence that begins with the actor.
+
+    words: what the row says; of a verb without a phrase of its own it says all.
+    """
+    values = {"count": count, "n": f"{count:,}", "person": person, "words": words}
+    if verb in HUB_PHRASES:
+        return HUB_PHRASES[verb] % values
+    if verb in PHRASES:
+        alone, of_person = PHRASES[verb]
+        return (of_person if person else alone) % values
+    said = gettext("%(words)s of %(person)s") % values if person else words
+    return said if count == 1 else gettext("%(words)s, %(n)s times") % {**values, "words": said}

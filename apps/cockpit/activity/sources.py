@@ -9,6 +9,8 @@ from typing import Any
 from django.db.models import Count, QuerySet
 from django.db.models.fields.json import KeyTextTransform
 from django.db.models.functions import TruncMinute
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
 from django_q.models import Task
 
 from apps.cockpit.activity import outbox
@@ -28,13 +30,13 @@ MAX_NEW = 100
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 MICROSECOND = timedelta(microseconds=1)
 NOTE_WORDS = {
-    "append": "added to a note",
-    "edit": "edited a note",
-    "restore": "restored a note",
-    "found": "changed a note on the disk",
-    "kept": "lost a text of a note to another change",
-    "delete": "deleted a note",
-    "rename": "renamed a note",
+    "append": _("added to a note"),
+    "edit": _("edited a note"),
+    "restore": _("restored a note"),
+    "found": _("changed a note on the disk"),
+    "kept": _("lost a text of a note to another change"),
+    "delete": _("deleted a note"),
+    "rename": _("renamed a note"),
 }
 
 
@@ -188,7 +190,7 @@ def note_entries(rows: QuerySet[Any]) -> Iterable[Entry]:
             actor=row["author"],
             person=row["user_id"],
             subject=str(row["id"]),
-            words=NOTE_WORDS.get(row["kind"], "changed a note"),
+            words=str(NOTE_WORDS.get(row["kind"]) or gettext("changed a note")),
         )
 
 
@@ -212,8 +214,9 @@ def call_entries(rows: QuerySet[Any]) -> Iterable[Entry]:
     """Return calls of chat models as entries."""
     columns = ("id", "started_at", "outcome", "guard", "reason", "actor", "user_id", "purpose", "uuid")
     for row in rows.values(*columns):
-        why = row["guard"] or row["reason"]
-        purpose = outbox.words_of(row["purpose"])
+        why = outbox.words_of(row["guard"] or row["reason"])
+        details = gettext(", ").join(filter(None, (outbox.words_of(row["purpose"]), why)))
+        said = gettext("had a model call %(outcome)s (%(details)s)")
         yield Entry(
             at=row["started_at"],
             source="calls",
@@ -223,7 +226,7 @@ def call_entries(rows: QuerySet[Any]) -> Iterable[Entry]:
             actor=row["actor"],
             person=row["user_id"],
             subject=str(row["id"]),
-            words=f"had a model call {row['outcome']} ({', '.join(filter(None, (purpose, outbox.words_of(why))))})",
+            words=said % {"outcome": outbox.words_of(row["outcome"]), "details": details},
             tone="warn" if row["outcome"] == "refused" else "bad",
         )
 

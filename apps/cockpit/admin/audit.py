@@ -15,18 +15,24 @@ from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.urls import NoReverseMatch, reverse
 from django.utils.timezone import get_current_timezone, localtime
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
 
 from apps.audit import selectors
 from apps.audit.domain.csv import csv_line
 from apps.audit.selectors import ActorKind, AuditEntry, EntryFilter, EntryPage, Place
 from apps.cockpit.pages import Page, render_fragment, render_page
+from apps.cockpit.words import named_ids
 from apps.core.admin.kit import operator_access
 from apps.core.domain.scope import MAX_IDENTIFIER_CHARS, Scope
 from apps.core.rest.streams import OwnedIterator, ThreadStreamedResponse
+from apps.core.words import Words
 
 EPOCH, MICROSECOND = datetime(1970, 1, 1, tzinfo=UTC), timedelta(microseconds=1)
 PLACE = re.compile(r"(older|newer)-(\d{1,17})-(\d{1,18})")
-OUTCOMES = (("done", "Done"), ("refused", "Refused"), ("failed", "Failed"))
+OUTCOMES = (("done", _("Done")), ("refused", _("Refused")), ("failed", _("Failed")))
+# As the list says them.
+OUTCOME_WORDS = {"done": _("done"), "refused": _("refused"), "failed": _("failed")}
 TONES = {"done": "success", "refused": "warning", "failed": "danger"}
 CSV_COLUMNS = (
     "at", "actor_kind", "actor", "action", "outcome", "object_type", "object_id", "user_id", "household_id",
@@ -38,22 +44,22 @@ ROWS_AT_ONCE = 500
 class AuditFilterForm(forms.Form):
     """What the list is narrowed by. Days are those of the admin's time zone."""
 
-    words = forms.CharField(required=False, max_length=200, label="Search")
-    actor = forms.CharField(required=False, max_length=200, label="Who")
-    kind = forms.ChoiceField(required=False, choices=[("", "Anybody"), *ActorKind.choices], label="Kind")
-    action = forms.CharField(required=False, max_length=100, label="Act")
-    outcome = forms.ChoiceField(required=False, choices=[("", "Any"), *OUTCOMES], label="Outcome")
-    user_id = forms.CharField(required=False, max_length=MAX_IDENTIFIER_CHARS, label="About the user")
-    object_type = forms.CharField(required=False, max_length=100, label="Kind of object")
-    object_id = forms.CharField(required=False, max_length=200, label="Object")
-    since = forms.DateField(required=False, label="From")
-    until = forms.DateField(required=False, label="To")
+    words = forms.CharField(required=False, max_length=200, label=_("Search"))
+    actor = forms.CharField(required=False, max_length=200, label=_("Who"))
+    kind = forms.ChoiceField(required=False, choices=[("", _("Anybody")), *ActorKind.choices], label=_("Kind"))
+    action = forms.CharField(required=False, max_length=100, label=_("Act"))
+    outcome = forms.ChoiceField(required=False, choices=[("", _("Any")), *OUTCOMES], label=_("Outcome"))
+    user_id = forms.CharField(required=False, max_length=MAX_IDENTIFIER_CHARS, label=_("About the user"))
+    object_type = forms.CharField(required=False, max_length=100, label=_("Kind of object"))
+    object_id = forms.CharField(required=False, max_length=200, label=_("Object"))
+    since = forms.DateField(required=False, label=_("From"))
+    until = forms.DateField(required=False, label=_("To"))
 
     def clean(self) -> dict[str, Any]:
         data = super().clean() or self.cleaned_data
         since, until = data.get("since"), data.get("until")
         if since and until and since > until:
-            raise ValidationError("The first day lies after the last one.")
+            raise ValidationError(gettext("The first day lies after the last one."))
         return data
 
     def chosen(self) -> EntryFilter:
@@ -82,6 +88,7 @@ class Row:
     words: str
     about: str
     link: str
+    outcome: Words
     tone: str
     changes: list[tuple[str, Any, Any]]
     said: str
@@ -90,7 +97,7 @@ class Row:
 
 def audit_page(request: HttpRequest) -> HttpResponse:
     """Show the entries that the viewer may see."""
-    return render_page(request, "cockpit/audit.html", "Audit", **list_context(request))
+    return render_page(request, "cockpit/audit.html", gettext("Audit"), **list_context(request))
 
 
 def audit_list(request: HttpRequest) -> HttpResponse:
@@ -142,12 +149,12 @@ def row_of(request: HttpRequest, entry: AuditEntry) -> Row:
     """Return an entry as the list shows it."""
     changes = entry.detail.get("changes")
     facts = [
-        ("Whose data", ", ".join(f"{k.removesuffix('_id')} {v}" for k, v in scope_of(entry).named().items())),
-        ("Object", f"{entry.object_type} {entry.object_id}".strip()),
-        ("From", entry.address or ""),
-        ("Request", entry.request_id),
-        ("Key", str(entry.detail.get("key", ""))),
-        ("Options", " ".join(map(str, entry.detail.get("options", ())))),
+        (gettext("Whose data"), named_ids(scope_of(entry))),
+        (gettext("Object"), f"{entry.object_type} {entry.object_id}".strip()),
+        (gettext("From"), entry.address or ""),
+        (gettext("Request"), entry.request_id),
+        (gettext("Key"), str(entry.detail.get("key", ""))),
+        (gettext("Options"), " ".join(map(str, entry.detail.get("options", ())))),
     ]
     return Row(
         entry=entry,
@@ -155,6 +162,7 @@ def row_of(request: HttpRequest, entry: AuditEntry) -> Row:
         words=selectors.words_of(entry.action),
         about=str(entry.detail.get("name") or kind_in_words(entry)),
         link=link_of(request, entry),
+        outcome=OUTCOME_WORDS.get(entry.outcome, entry.outcome),
         tone=TONES.get(entry.outcome, ""),
         changes=[(name, *pair) for name, pair in changes.items()] if isinstance(changes, dict) else [],
         said=str(entry.detail.get("said", "")),
@@ -216,9 +224,9 @@ PAGES: tuple[Page, ...] = (
         path="audit/",
         view=audit_page,
         permissions=AUDIT,
-        title="Audit",
+        title=_("Audit"),
         icon="policy",
-        words="log history who did what entries changes sign-in",
+        words=_("log history who did what entries changes sign-in"),
     ),
     Page(name="audit_list", path="audit/list/", view=audit_list, permissions=AUDIT),
     Page(name="audit_csv", path="audit/csv/", view=audit_csv, permissions=AUDIT),

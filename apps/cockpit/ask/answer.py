@@ -6,9 +6,12 @@ from uuid import UUID
 
 from django.urls import reverse
 from django.utils.safestring import SafeString
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
 
 from apps.cockpit.words import first_words, mark_words, whose, zoned
 from apps.core.domain.scope import Access, Scope
+from apps.core.words import Words
 from apps.retrieval.domain.explain import explain_hit
 from apps.retrieval.domain.query import Hit, SearchMode, SearchQuery
 from apps.retrieval.domain.ranking import terms_of
@@ -16,9 +19,9 @@ from apps.semantic.selectors import Memory
 from apps.semantic.services import Absence, Missing, SearchResult
 
 FILTERS = {
-    "time_window": "It happened {happened}, outside the time that was asked for.",
-    "min_confidence": "Its confidence is too low.",
-    "min_similarity": "Its meaning is not near enough.",
+    "time_window": _("It happened %(happened)s, outside the time that was asked for."),
+    "min_confidence": _("Its confidence is too low."),
+    "min_similarity": _("Its meaning is not near enough."),
 }
 
 
@@ -55,7 +58,7 @@ class MissingRow:
     uuid: UUID
     content: SafeString
     link: str
-    label: str
+    label: Words
     tone: str
     reason: str
     replaced: str = ""
@@ -65,15 +68,15 @@ class MissingRow:
 
 # By why a memory is missing: the badge, its colour.
 LABELS = {
-    Absence.BOUND: ("Outside the bound", "info"),
-    Absence.SCOPE: ("Outside the scope", "info"),
-    Absence.SUPERSEDED: ("Superseded", "warning"),
-    Absence.MERGED: ("Merged", "info"),
-    Absence.REJECTED: ("Rejected", "danger"),
-    Absence.DELETED: ("Deleted", "danger"),
-    Absence.EXPIRED: ("Expired", "warning"),
-    Absence.FILTERED: ("Filtered", "warning"),
-    Absence.RANK: ("Ranked lower", "info"),
+    Absence.BOUND: (_("Outside the bound"), "info"),
+    Absence.SCOPE: (_("Outside the scope"), "info"),
+    Absence.SUPERSEDED: (_("Superseded"), "warning"),
+    Absence.MERGED: (_("Merged"), "info"),
+    Absence.REJECTED: (_("Rejected"), "danger"),
+    Absence.DELETED: (_("Deleted"), "danger"),
+    Absence.EXPIRED: (_("Expired"), "warning"),
+    Absence.FILTERED: (_("Filtered"), "warning"),
+    Absence.RANK: (_("Ranked lower"), "info"),
 }
 
 
@@ -85,11 +88,10 @@ def result_rows(result: SearchResult, query: SearchQuery, viewer: Access) -> lis
     for one in result.found:
         memory, hit, notes = one.memory, one.hit, []
         if one.before is not None and hit.precedence is not None:
-            notes.append(
-                f"Put before an older memory of the same matter; by its score it is number {hit.precedence.place}."
-            )
+            note = gettext("Put before an older memory of the same matter; by its score it is number %(place)s.")
+            notes.append(note % {"place": hit.precedence.place})
         if one.conflict is not None:
-            notes.append("A decision about it waits for a review.")
+            notes.append(gettext("A decision about it waits for a review."))
         rows.append(
             Row(
                 uuid=memory.uuid,
@@ -116,9 +118,9 @@ def score_parts(hit: Hit, mode: SearchMode, longest: float) -> tuple[Part, ...]:
     explained = explain_hit(hit, mode)
     factor = explained.get("substance", 1.0)
     values = [
-        ("vector", "meaning", explained.get("vector", {}).get("contribution", 0.0) * factor),
-        ("keyword", "words", explained.get("keyword", {}).get("contribution", 0.0) * factor),
-        ("lost", "taken off for saying little", total_of(hit, mode) - hit.score),
+        ("vector", gettext("meaning"), explained.get("vector", {}).get("contribution", 0.0) * factor),
+        ("keyword", gettext("words"), explained.get("keyword", {}).get("contribution", 0.0) * factor),
+        ("lost", gettext("taken off for saying little"), total_of(hit, mode) - hit.score),
     ]
     parts, x = [], 0.0
     for kind, label, value in values:
@@ -167,26 +169,44 @@ def say_absence(one: Missing, query: SearchQuery, asker: str) -> str:
     when = zoned(memory.status_changed_at or (removal.at if removal else None))
     match one.absence:
         case Absence.BOUND:
-            return f"It belongs to {whose(memory.scope)}, which {asker} may not read."
+            said = gettext("It belongs to %(whose)s, which %(asker)s may not read.")
+            return said % {"whose": whose(memory.scope), "asker": asker}
         case Absence.SCOPE:
-            return f"It belongs to {whose(memory.scope)}; the question asked for {say_scope(query.scope)}."
+            said = gettext("It belongs to %(whose)s; the question asked for %(asked)s.")
+            return said % {"whose": whose(memory.scope), "asked": say_scope(query.scope)}
         case Absence.EXPIRED:
-            return f"It was to be found until {zoned(memory.expires_at)}."
+            return gettext("It was to be found until %(time)s.") % {"time": zoned(memory.expires_at)}
         case Absence.FILTERED:
             happened = zoned(memory.occurred_at or memory.created_at)
-            return FILTERS.get(one.filter, "It fails the filter {name}.").format(happened=happened, name=one.filter)
+            return FILTERS.get(one.filter, gettext("It fails the filter %(name)s.")) % {
+                "happened": happened,
+                "name": one.filter,
+            }
         case Absence.RANK:
-            return f"Its score {one.hit.score:.3f} is too low for the first {query.top_k}."
+            said = gettext("Its score %(score)s is too low for the first %(count)s.")
+            return said % {"score": f"{one.hit.score:.3f}", "count": query.top_k}
         case Absence.DELETED:
-            return f"Deleted {when}{f' by {removal.actor}' if removal else ''}."
-    said = {
-        Absence.SUPERSEDED: f"Superseded {when} by a newer memory",
-        Absence.MERGED: f"Merged {when} into another memory",
-        Absence.REJECTED: f"Rejected {when} in favour of another memory",
+            if removal:
+                return gettext("Deleted %(when)s by %(actor)s.") % {"when": when, "actor": removal.actor}
+            return gettext("Deleted %(when)s.") % {"when": when}
+    # With a colon where the memory that holds instead follows.
+    alone, followed = {
+        Absence.SUPERSEDED: (
+            gettext("Superseded %(when)s by a newer memory."),
+            gettext("Superseded %(when)s by a newer memory:"),
+        ),
+        Absence.MERGED: (
+            gettext("Merged %(when)s into another memory."),
+            gettext("Merged %(when)s into another memory:"),
+        ),
+        Absence.REJECTED: (
+            gettext("Rejected %(when)s in favour of another memory."),
+            gettext("Rejected %(when)s in favour of another memory:"),
+        ),
     }[one.absence]
-    return f"{said}." if memory.superseded_by is None else f"{said}:"
+    return (alone if memory.superseded_by is None else followed) % {"when": when}
 
 
 def say_scope(scope: Scope) -> str:
     """Say of whom a question asked."""
-    return whose(scope) if scope.named() else "what the key names"
+    return whose(scope) if scope.named() else gettext("what the key names")

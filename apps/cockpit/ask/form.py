@@ -5,6 +5,8 @@ from typing import Any
 
 from django import forms
 from django.http import HttpRequest
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
 
 from apps.core.admin.kit import operator_access
 from apps.core.domain.clock import SYSTEM_CLOCK, utcnow
@@ -37,37 +39,41 @@ def reaches_no_further(one: Access, viewer: Access) -> bool:
 class AskForm(forms.Form):
     """A question, as which key or in which scope it is asked, and the options of the search."""
 
-    question = forms.CharField(max_length=MAX_QUESTION_CHARS, widget=forms.Textarea(attrs={"rows": 2}))
-    key = forms.ChoiceField(required=False, label="As")
-    user_id = forms.CharField(required=False, label="User", max_length=MAX_IDENTIFIER_CHARS)
-    household_id = forms.CharField(required=False, label="Household", max_length=MAX_IDENTIFIER_CHARS)
-    persona_id = forms.CharField(required=False, label="Persona", max_length=MAX_IDENTIFIER_CHARS)
+    question = forms.CharField(
+        label=_("Question"), max_length=MAX_QUESTION_CHARS, widget=forms.Textarea(attrs={"rows": 2})
+    )
+    key = forms.ChoiceField(required=False, label=_("As"))
+    user_id = forms.CharField(required=False, label=_("User"), max_length=MAX_IDENTIFIER_CHARS)
+    household_id = forms.CharField(required=False, label=_("Household"), max_length=MAX_IDENTIFIER_CHARS)
+    persona_id = forms.CharField(required=False, label=_("Persona"), max_length=MAX_IDENTIFIER_CHARS)
     mode = forms.ChoiceField(
         required=False,
-        label="Find by",
+        label=_("Find by"),
         choices=[
-            (SearchMode.HYBRID.value, "Meaning and words"),
-            (SearchMode.VECTOR.value, "Meaning alone"),
-            (SearchMode.KEYWORD.value, "Words alone"),
+            (SearchMode.HYBRID.value, _("Meaning and words")),
+            (SearchMode.VECTOR.value, _("Meaning alone")),
+            (SearchMode.KEYWORD.value, _("Words alone")),
         ],
     )
     top_k = forms.IntegerField(
-        required=False, label="Results at most", min_value=1, max_value=MAX_SHOWN, initial=DEFAULT_TOP_K
+        required=False, label=_("Results at most"), min_value=1, max_value=MAX_SHOWN, initial=DEFAULT_TOP_K
     )
     start = forms.DateTimeField(
-        required=False, label="Happened from", widget=forms.DateTimeInput(attrs={"type": "datetime-local"})
+        required=False, label=_("Happened from"), widget=forms.DateTimeInput(attrs={"type": "datetime-local"})
     )
     end = forms.DateTimeField(
-        required=False, label="Happened until", widget=forms.DateTimeInput(attrs={"type": "datetime-local"})
+        required=False, label=_("Happened until"), widget=forms.DateTimeInput(attrs={"type": "datetime-local"})
     )
-    granted = forms.BooleanField(required=False, label="Name the owners that the key was granted (include)")
+    granted = forms.BooleanField(required=False, label=_("Name the owners that the key was granted (include)"))
 
     def __init__(self, *args: Any, viewer: Access, keys: Sequence[ApiKey], **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         self.viewer, self.keys = viewer, {str(key.uuid): key for key in keys}
         field = self.fields["key"]
         assert isinstance(field, forms.ChoiceField)
-        field.choices = [("", "no key: only the scope")] + [(uuid, key.name) for uuid, key in self.keys.items()]
+        field.choices = [("", gettext("no key: only the scope"))] + [
+            (uuid, key.name) for uuid, key in self.keys.items()
+        ]
         for name in IDENTIFIERS:
             self.fields[name].widget.attrs |= {"list": f"known-{name}", "autocomplete": "off"}
 
@@ -75,7 +81,7 @@ class AskForm(forms.Form):
         """Return the data, with a window that does not end before it begins."""
         data = super().clean() or {}
         if data.get("start") and data.get("end") and data["start"] > data["end"]:
-            self.add_error("end", "This is before the beginning.")
+            self.add_error("end", gettext("This is before the beginning."))
         return data
 
     @property

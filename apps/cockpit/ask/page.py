@@ -6,6 +6,7 @@ from django.contrib import messages
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import reverse
 from django.utils.timezone import get_current_timezone_name
+from django.utils.translation import gettext
 from django.views.decorators.http import require_POST
 
 from apps.cockpit.ask.answer import missing_rows, result_rows
@@ -22,7 +23,6 @@ from apps.semantic.selectors import known_identifiers, memory_counts
 from apps.semantic.services import memories_missing, memory_search, question_line
 
 SUGGESTED = 50
-TITLE = "Ask"
 QUESTION_FILE = "evaluation-question.jsonl"
 
 
@@ -33,7 +33,7 @@ def ask_page(request: HttpRequest) -> HttpResponse:
     answer = answer_of(form, viewer) if form.is_bound and form.is_valid() else {}
     known = {name: known_names(viewer, name) for name in IDENTIFIERS}
     context = {"known": known, "bound": bound_words(viewer), "zone": get_current_timezone_name(), **answer}
-    return render_page(request, "cockpit/ask.html", TITLE, form=form, **context)
+    return render_page(request, "cockpit/ask.html", gettext("Ask"), form=form, **context)
 
 
 @require_POST
@@ -69,7 +69,7 @@ def answer_of(form: AskForm, viewer: Access) -> dict[str, Any]:
     """Return what the page shows of an answer: results, what is missing, figures; or the problem."""
     access, query = form.access, form.query
     key = form.chosen_key
-    asker = f"the key {key.name}" if key else "your account"
+    asker = gettext("the key %(name)s") % {"name": key.name} if key else gettext("your account")
     try:
         result = memory_search(access, query)
         missing = memories_missing(access, query, [one.memory.pk for one in result.found], viewer)

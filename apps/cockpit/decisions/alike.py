@@ -1,9 +1,10 @@
 """Accept all decisions that are like one, after five of them were shown."""
 
 from django.http import Http404, HttpRequest, HttpResponse
+from django.utils.translation import ngettext
 from django.views.decorators.http import require_POST
 
-from apps.cockpit.decisions.review import STALE, answer, counted
+from apps.cockpit.decisions.review import STALE, answer
 from apps.cockpit.decisions.shown import may_read
 from apps.cockpit.decisions.tokens import RUN, SHOWN, read_run, run_token
 from apps.cockpit.pages import render_fragment
@@ -45,6 +46,6 @@ def decisions_accept_alike(request: HttpRequest) -> HttpResponse:
     at = run.at or utcnow(SYSTEM_CLOCK)
     report = services.batch_accept(access=operator_access(request), alike=run.alike, at=at)
     token = run_token(request, run.alike, at)
-    return answer(
-        request, f"Accepted: {counted(report.count)}.", count=report.count, is_last=report.is_last, undo=token
-    )
+    said = ngettext("Accepted: %(count)s decision.", "Accepted: %(count)s decisions.", report.count)
+    sentence = said % {"count": report.count}
+    return answer(request, sentence, count=report.count, is_last=report.is_last, undo=token)

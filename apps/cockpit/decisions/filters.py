@@ -6,19 +6,21 @@ from typing import Any
 from django.http import HttpRequest
 from django.urls import reverse
 from django.utils.http import urlencode
+from django.utils.translation import gettext_lazy as _
 
 from apps.core.admin.kit import operator_access
 from apps.core.domain.scope import MAX_IDENTIFIER_CHARS
+from apps.core.words import Words
 from apps.semantic import services
 from apps.semantic.domain.review_queue import QueueFilter, QueueView
 
 PARAMETERS = {"view": "view", "rule": "rule", "q": "words", "user": "user_id", "household": "household_id"}
 TITLES = {
-    QueueView.ALL: "All open",
-    QueueView.WEAK: "Weak",
-    QueueView.MERGED: "Merged",
-    QueueView.NOTICED: "Noticed",
-    QueueView.MINE: "Mine",
+    QueueView.ALL: _("All open"),
+    QueueView.WEAK: _("Weak"),
+    QueueView.MERGED: _("Merged"),
+    QueueView.NOTICED: _("Noticed"),
+    QueueView.MINE: _("Mine"),
 }
 SESSION_KEY = "decision_views"
 MAX_SAVED, MAX_NAME_CHARS = 8, 40
@@ -30,7 +32,7 @@ MAX_COUNTED = 1_000
 class Tab:
     """A view in the row of tabs. count: None where counting would cost too much; `1000+` for more than that."""
 
-    title: str
+    title: Words
     url: str
     count: str | None
     is_current: bool
@@ -67,7 +69,7 @@ def tabs_of(request: HttpRequest, wanted: QueueFilter) -> dict[str, list[Tab]]:
     access = operator_access(request)
     counts = services.queue_counts(access)
 
-    def tab(title: str, of: QueueFilter, count: int | None, at_most: int, saved: str = "") -> Tab:
+    def tab(title: Words, of: QueueFilter, count: int | None, at_most: int, saved: str = "") -> Tab:
         shown = None if count is None else f"{at_most}+" if count >= at_most else str(count)
         return Tab(title, address_of(of), shown, of == wanted, saved)
 

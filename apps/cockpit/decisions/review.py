@@ -7,6 +7,8 @@ from django.contrib import messages
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect, JsonResponse
 from django.urls import reverse
 from django.utils.http import url_has_allowed_host_and_scheme
+from django.utils.translation import gettext, ngettext, ngettext_lazy
+from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_POST
 
 from apps.cockpit.decisions.filters import MAX_NAME_CHARS, clean, drop_view, read_filter, save_view
@@ -15,20 +17,41 @@ from apps.cockpit.decisions.tokens import RUN, read_reviews, read_run, reviews_t
 from apps.core.admin.kit import moment, operator_access
 from apps.core.domain.errors import MemoryHubError
 from apps.core.domain.scope import Access
+from apps.core.words import Words
 from apps.semantic import services
 from apps.semantic.domain.review_queue import ReviewStep
 from apps.semantic.selectors import Conflict, ReviewState, conflict_get
 
 # What a person can choose at once, and a request has time for.
 MAX_CHOSEN = 100
+# What is said of one decision, and of several.
 DONE = {
-    ReviewStep.ACCEPT: "Accepted",
-    ReviewStep.CANDIDATE: "Kept the candidate",
-    ReviewStep.EXISTING: "Kept the existing memory",
-    ReviewStep.BOTH: "Kept both",
-    ReviewStep.REVERT: "Reverted",
+    ReviewStep.ACCEPT: (
+        _("Accepted."),
+        ngettext_lazy("Accepted: %(count)s decision.", "Accepted: %(count)s decisions.", "count"),
+    ),
+    ReviewStep.CANDIDATE: (
+        _("Kept the candidate."),
+        ngettext_lazy("Kept the candidate: %(count)s decision.", "Kept the candidate: %(count)s decisions.", "count"),
+    ),
+    ReviewStep.EXISTING: (
+        _("Kept the existing memory."),
+        ngettext_lazy(
+            "Kept the existing memory: %(count)s decision.",
+            "Kept the existing memory: %(count)s decisions.",
+            "count",
+        ),
+    ),
+    ReviewStep.BOTH: (
+        _("Kept both."),
+        ngettext_lazy("Kept both: %(count)s decision.", "Kept both: %(count)s decisions.", "count"),
+    ),
+    ReviewStep.REVERT: (
+        _("Reverted."),
+        ngettext_lazy("Reverted: %(count)s decision.", "Reverted: %(count)s decisions.", "count"),
+    ),
 }
-STALE = "Load the page again: it did not offer what was sent."
+STALE = _("Load the page again: it did not offer what was sent.")
 
 
 class Target(NamedTuple):
@@ -51,7 +74,7 @@ def decisions_act(request: HttpRequest) -> HttpResponse:
     for target in sorted(targets, reverse=True):
         receipt = services.receipt_at(access, target.key)
         if receipt is None:
-            refused.append({"key": target.key, "reason": "It is gone, with its memories."})
+            refused.append({"key": target.key, "reason": gettext("It is gone, with its memories.")})
             continue
         try:
             review = services.conflict_review(access=access, uuid=receipt.uuid, step=chosen, seen=target.seen)
@@ -60,7 +83,8 @@ def decisions_act(request: HttpRequest) -> HttpResponse:
             continue
         done.append(review)
         keys.append(target.key)
-    sentence = f"{DONE[chosen]}: {counted(len(done))}." if len(targets) > 1 else f"{DONE[chosen]}."
+    one, several = DONE[chosen]
+    sentence = several % {"count": len(done)} if len(targets) > 1 else str(one)
     return answer(
         request,
         sentence if done else "",
@@ -76,7 +100,7 @@ def decisions_undo(request: HttpRequest) -> HttpResponse:
     token = request.POST.get("token", "")
     if (run := read_run(request, token, RUN)) is not None and run.at is not None:
         report = services.batch_undo(access=operator_access(request), alike=run.alike, at=run.at)
-        return answer(request, f"Undone: {counted(report.count)}.", count=report.count, is_last=report.is_last)
+        return answer(request, undone(report.count), count=report.count, is_last=report.is_last)
     reviews = read_reviews(request, token)
     if reviews is None:
         return answer(request, STALE, status=400)
@@ -89,7 +113,7 @@ def decisions_undo(request: HttpRequest) -> HttpResponse:
             restored.append(receipt.pk)
         except MemoryHubError as error:
             refused.append({"key": None, "reason": error.detail})
-    sentence = f"Undone: {counted(len(restored))}." if restored else ""
+    sentence = undone(len(restored)) if restored else ""
     return answer(request, sentence, restored=restored, refused=refused, is_last=True, count=len(restored))
 
 
@@ -100,7 +124,7 @@ def decisions_views(request: HttpRequest) -> HttpResponse:
     if removed := clean(request.POST.get("remove", "")):
         drop_view(request, removed)
     elif name and not save_view(request, name, read_filter(request.POST)):
-        messages.warning(request, "There is no room for another saved view: remove one first.")
+        messages.warning(request, gettext("There is no room for another saved view: remove one first."))
     return HttpResponseRedirect(back_url(request))
 
 
@@ -124,19 +148,20 @@ def reason_of(access: Access, receipt: Conflict, target: Target, error: MemoryHu
     if now.state == target.seen or now.reviewed_at is None:
         return error.detail
     by = now.reviewed_by.removeprefix("admin:")
-    return f"Not done: {by} was first. It was {now.state} at {moment(now.reviewed_at)}."
+    said = gettext("Not done: %(who)s was first. It was %(state)s at %(time)s.")
+    return said % {"who": by, "state": now.get_state_display().lower(), "time": moment(now.reviewed_at)}
 
 
-def counted(count: int) -> str:
-    """Return a number of decisions in words."""
-    return f"{count} {'decision' if count == 1 else 'decisions'}"
+def undone(count: int) -> str:
+    """Return how many decisions were undone, in words."""
+    return ngettext("Undone: %(count)s decision.", "Undone: %(count)s decisions.", count) % {"count": count}
 
 
-def answer(request: HttpRequest, sentence: str, *, status: int = 200, **data: Any) -> HttpResponse:
+def answer(request: HttpRequest, sentence: Words, *, status: int = 200, **data: Any) -> HttpResponse:
     """Answer the script of the page; a form without it is answered by messages on the page that it came from."""
     if "application/json" in request.headers.get("Accept", ""):
         headers = {"Cache-Control": "no-store"}
-        return JsonResponse({"sentence": sentence, **data}, status=status, headers=headers)
+        return JsonResponse({"sentence": str(sentence), **data}, status=status, headers=headers)
     say: Callable[..., None] = messages.success if status == 200 else messages.error
     if sentence:
         say(request, sentence)

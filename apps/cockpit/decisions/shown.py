@@ -4,6 +4,8 @@ from typing import Any
 
 from django.http import Http404, HttpRequest, HttpResponse
 from django.urls import reverse
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
 
 from apps.cockpit.decisions.filters import MAX_NAME_CHARS, address_of, read_filter, tabs_of
 from apps.cockpit.decisions.tokens import own_review
@@ -11,17 +13,17 @@ from apps.cockpit.pages import render_fragment, render_page
 from apps.core.admin.kit import may_view, operator_access
 from apps.semantic import services
 from apps.semantic.domain.review_queue import QueueFilter, ReviewStep
-from apps.semantic.selectors import Conflict
+from apps.semantic.selectors import Conflict, MemoryStatus
 
 FIRST_ROWS = 50
 MAX_PK_DIGITS = 18
 # Key, step, name of the button.
 BUTTONS = (
-    ("a", ReviewStep.ACCEPT, "Accept"),
-    ("1", ReviewStep.CANDIDATE, "Keep candidate"),
-    ("2", ReviewStep.EXISTING, "Keep existing"),
-    ("3", ReviewStep.BOTH, "Keep both"),
-    ("r", ReviewStep.REVERT, "Revert"),
+    ("a", ReviewStep.ACCEPT, _("Accept")),
+    ("1", ReviewStep.CANDIDATE, _("Keep candidate")),
+    ("2", ReviewStep.EXISTING, _("Keep existing")),
+    ("3", ReviewStep.BOTH, _("Keep both")),
+    ("r", ReviewStep.REVERT, _("Revert")),
 )
 
 
@@ -45,7 +47,7 @@ def decisions_page(request: HttpRequest) -> HttpResponse:
     return render_page(
         request,
         "cockpit/decisions/page.html",
-        "Decisions",
+        gettext("Decisions"),
         **context | ({} if receipt is None else decision_context(request, receipt)),
         buttons=BUTTONS,
         max_name=MAX_NAME_CHARS,
@@ -81,7 +83,7 @@ def list_context(request: HttpRequest, wanted: QueueFilter) -> dict[str, Any]:
     shown = min(max(shown, FIRST_ROWS), services.MAX_LISTED - 1)
     keys = services.queue_ids(access, wanted, limit=shown + 1)
     return {
-        "rows": services.queue_rows(access, keys[:shown]),
+        "rows": with_words(services.queue_rows(access, keys[:shown])),
         "shown": shown,
         "has_more": len(keys) > shown and shown < services.MAX_LISTED - 1,
         "is_full": len(keys) > shown,
@@ -91,6 +93,14 @@ def list_context(request: HttpRequest, wanted: QueueFilter) -> dict[str, Any]:
         "may_review": may_review(request),
         **tabs_of(request, wanted),
     }
+
+
+def with_words(rows: list[Any]) -> list[Any]:
+    """Return rows of the queue, each with the status of both memories in words."""
+    for row in rows:
+        row.candidate_words = gettext(MemoryStatus(row.candidate_status).label).lower()
+        row.existing_words = gettext(MemoryStatus(row.existing_status).label).lower()
+    return rows
 
 
 def decision_context(request: HttpRequest, receipt: Conflict) -> dict[str, Any]:

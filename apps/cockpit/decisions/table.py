@@ -1,5 +1,7 @@
 """The addresses of the queue of decisions."""
 
+from django.utils.translation import gettext_lazy as _
+
 from apps.cockpit.decisions.alike import decisions_accept_alike, decisions_alike
 from apps.cockpit.decisions.presence import decisions_presence
 from apps.cockpit.decisions.review import decisions_act, decisions_undo, decisions_views
@@ -14,9 +16,9 @@ PAGES = (
         path="decisions/",
         view=decisions_page,
         permissions=SEE,
-        title="Decisions",
+        title=_("Decisions"),
         icon="balance",
-        words="conflicts queue review accept revert undo",
+        words=_("conflicts queue review accept revert undo"),
     ),
     Page(name="decisions_list", path="decisions/list/", view=decisions_list, permissions=SEE),
     Page(name="decisions_act", path="decisions/act/", view=decisions_act, permissions=REVIEW),

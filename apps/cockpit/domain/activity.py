@@ -11,6 +11,8 @@ from itertools import accumulate
 GROUP_SPAN = timedelta(minutes=10)
 # So many of a group are named.
 NAMED = 3
+# The actor of what no caller asked for.
+THE_HUB = "The hub"
 ACTOR_KINDS = {"key": "key", "admin": "person", "person": "person", "command": "command", "user": "person"}
 
 
@@ -134,4 +136,4 @@ def describe_actor(actor: str) -> tuple[str, str]:
     kind = ACTOR_KINDS.get(prefix) if colon else None
     if kind and name.strip():
         return name.strip(), kind
-    return ("The hub", "hub") if actor in ("", "system", "hub") or not colon else (actor, "hub")
+    return (THE_HUB, "hub") if actor in ("", "system", "hub") or not colon else (actor, "hub")

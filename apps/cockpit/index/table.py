@@ -1,5 +1,7 @@
 """Addresses of the page of the index."""
 
+from django.utils.translation import gettext_lazy as _
+
 from apps.cockpit.index import views
 from apps.cockpit.pages import Page
 
@@ -13,9 +15,9 @@ PAGES = (
         path="index/",
         view=views.index,
         permissions=LOOK,
-        title="Index",
+        title=_("Index"),
         icon="hub",
-        words="vectors graph hnsw snapshot recall embedding search",
+        words=_("vectors graph hnsw snapshot recall embedding search"),
     ),
     Page(name="index_live", path="index/live/", view=views.live_fragment, permissions=LOOK),
     Page(name="index_build", path="index/build/", view=views.build, permissions=ACT),

@@ -8,6 +8,8 @@ from django.contrib import messages
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import reverse
 from django.utils.timezone import now
+from django.utils.translation import gettext, ngettext
+from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_POST
 
 from apps.cockpit.pages import render_fragment, render_page
@@ -19,23 +21,25 @@ from apps.semantic import services
 
 CHANGE = "llm.change_embeddingspace"
 SENTENCES = {
-    "ok": "Healthy: searches answer by what is in memory.",
-    "warning": "Near a limit: searches and saves go on as usual.",
-    "degraded": "Past a limit: searches compare every memory, and saves are slowed.",
+    "ok": _("Healthy: searches answer by what is in memory."),
+    "warning": _("Near a limit: searches and saves go on as usual."),
+    "degraded": _("Past a limit: searches compare every memory, and saves are slowed."),
 }
 REASONS = {
-    "backlog": "many memories are in no graph yet",
-    "capacity": "the indexes take more memory than they may",
-    "evictions": "indexes are dropped and loaded again and again",
-    "write_latency": "saves take long",
+    "backlog": _("many memories are in no graph yet"),
+    "capacity": _("the indexes take more memory than they may"),
+    "evictions": _("indexes are dropped and loaded again and again"),
+    "write_latency": _("saves take long"),
 }
+# Levels as a row says them.
+LEVELS = {"ok": _("ok"), "warning": _("warning"), "degraded": _("degraded")}
 BAR_STEP, BAR_HEIGHT = 8, 28
 
 
 def index(request: HttpRequest) -> HttpResponse:
     """Show the health of the index, large indexes, and the store."""
     context = {**live_context(request), **store_context()}
-    return render_page(request, "cockpit/index/page.html", "Index", **context)
+    return render_page(request, "cockpit/index/page.html", gettext("Index"), **context)
 
 
 def live_fragment(request: HttpRequest) -> HttpResponse:
@@ -46,13 +50,14 @@ def live_fragment(request: HttpRequest) -> HttpResponse:
 @require_POST
 def build(request: HttpRequest) -> HttpResponse:
     """Have a graph built again."""
-    return ask(request, services.index_build_request, "The graph is built again in the background.")
+    return ask(request, services.index_build_request, gettext("The graph is built again in the background."))
 
 
 @require_POST
 def verify(request: HttpRequest) -> HttpResponse:
     """Have the recall of an index verified."""
-    return ask(request, services.recall_verify_request, "Recall is verified in the background; the figure comes here.")
+    done = gettext("Recall is verified in the background; the figure comes here.")
+    return ask(request, services.recall_verify_request, done)
 
 
 def ask(request: HttpRequest, service: Callable[..., None], done: str) -> HttpResponse:
@@ -72,7 +77,7 @@ def live_context(request: HttpRequest) -> dict[str, Any]:
     return {
         "level": overview.level.value,
         "sentence": sentence_of(overview),
-        "hints": [hint for _, hint in overview.hints],
+        "hints": [gettext(hint) for _level, hint in overview.hints],
         "processes": [process_row(process) for process in overview.processes],
         "users": [user_row(one) for one in overview.users],
         "counted_at": overview.counted_at,
@@ -87,10 +92,12 @@ def live_context(request: HttpRequest) -> dict[str, Any]:
 def sentence_of(overview: services.IndexOverview) -> str:
     """Return the level of the index and its reasons in a sentence."""
     if not overview.processes:
-        return "No web process has said yet how its index is."
+        return gettext("No web process has said yet how its index is.")
     said = SENTENCES[overview.level.value]
-    reasons = " and ".join(REASONS[reason.value] for reason, _ in overview.hints)
-    return f"{said} Because {reasons}." if reasons else said
+    reasons = gettext(" and ").join(str(REASONS[reason.value]) for reason, _hint in overview.hints)
+    if not reasons:
+        return str(said)
+    return gettext("%(state)s Because %(reasons)s.") % {"state": said, "reasons": reasons}
 
 
 def time_left(progress: Any) -> str:
@@ -106,17 +113,35 @@ def process_row(process: Any) -> dict[str, Any]:
     making = facts.get("making")
     return {
         "name": process.name,
-        "age": f"{process.age:.0f} s ago",
+        "age": gettext("%(time)s ago") % {"time": f"{process.age:.0f} s"},
         "level": process.level.value,
-        "indexes": int(facts.get("indexes", 0)),
-        "memories": int(facts.get("memories", 0)),
-        "graphs": int(facts.get("graphs", 0)),
-        "backlog": int(facts.get("backlog", 0)),
-        "bytes": filesize(int(facts.get("bytes", 0))),
-        "evictions": facts.get("evictions_per_minute", 0),
-        "making": f"{making['done']:,} of {making['of']:,} memories" if making else "",
+        "level_words": LEVELS[process.level.value],
+        "holds": holdings_of(facts),
+        "making": progress_of(making) if making else "",
         "missing": facts.get("missing") or "",
     }
+
+
+def progress_of(making: dict[str, int]) -> str:
+    """Return how far a graph is built."""
+    return gettext("%(done)s of %(total)s memories") % {"done": f"{making['done']:,}", "total": f"{making['of']:,}"}
+
+
+def holdings_of(facts: dict[str, Any]) -> str:
+    """Return what a process holds in memory, in a sentence."""
+    indexes, memories, graphs = (int(facts.get(name, 0)) for name in ("indexes", "memories", "graphs"))
+    held = gettext("%(indexes)s with %(memories)s in %(bytes)s; %(graphs)s") % {
+        "indexes": ngettext("%(count)s index", "%(count)s indexes", indexes) % {"count": indexes},
+        "memories": ngettext("%(count)s memory", "%(count)s memories", memories) % {"count": memories},
+        "bytes": filesize(int(facts.get("bytes", 0))),
+        "graphs": ngettext("%(count)s graph", "%(count)s graphs", graphs) % {"count": graphs},
+    }
+    parts = [held]
+    if backlog := int(facts.get("backlog", 0)):
+        parts.append(gettext("%(count)s memories in no graph yet") % {"count": backlog})
+    if evictions := facts.get("evictions_per_minute", 0):
+        parts.append(gettext("%(count)s dropped a minute") % {"count": evictions})
+    return gettext("; ").join(parts)
 
 
 def user_row(one: services.UserIndex) -> dict[str, Any]:
@@ -131,7 +156,7 @@ def user_row(one: services.UserIndex) -> dict[str, Any]:
         "snapshot_age": in_words(now() - snapshot.written_at) if snapshot else "",
         "snapshot_at": moment(snapshot.written_at) if snapshot else "",
         "snapshot_size": filesize(snapshot.bytes) if snapshot else "",
-        "loaded": [(name, filesize(size)) for name, (_, _, size) in one.loaded.items()],
+        "loaded": [(name, filesize(size)) for name, (_first, _second, size) in one.loaded.items()],
         "check": last,
         "recall": f"{100 * last.recall:.1f} %" if last is not None and last.recall is not None else "",
         "checked_ago": ago(last.at, now()) if last else "",
@@ -144,8 +169,8 @@ def user_row(one: services.UserIndex) -> dict[str, Any]:
 def way_of(one: services.UserIndex) -> str:
     """Return how the memories of a user are searched."""
     if not one.is_large:
-        return "exact"
-    return "graph" if one.has_graph else "exact, until its graph is built"
+        return gettext("exact")
+    return gettext("graph") if one.has_graph else gettext("exact, until its graph is built")
 
 
 def recall_bars(checks: Sequence[Any]) -> Bars:
@@ -155,19 +180,22 @@ def recall_bars(checks: Sequence[Any]) -> Bars:
         share = check.recall or 0.0
         height = max(3, round(BAR_HEIGHT * max(0.0, share - 0.8) / 0.2))
         title = (
-            f"{moment(check.at)}: {100 * share:.1f} %" if check.recall is not None else f"{moment(check.at)}: failed"
+            f"{moment(check.at)}: {100 * share:.1f} %"
+            if check.recall is not None
+            else gettext("%(time)s: failed") % {"time": moment(check.at)}
         )
         tone = "good" if share >= 0.95 else "bad"
         bars.append(Bar(place * BAR_STEP, BAR_HEIGHT - height, height, tone, title, BAR_STEP - 2))
     figures = ", ".join(f"{100 * check.recall:.1f} %" for check in checks if check.recall is not None)
-    return Bars(tuple(bars), len(checks) * BAR_STEP, BAR_HEIGHT, f"Recall of the last checks: {figures or 'none'}")
+    summary = gettext("Recall of the last checks: %(figures)s") % {"figures": figures or gettext("none")}
+    return Bars(tuple(bars), len(checks) * BAR_STEP, BAR_HEIGHT, summary)
 
 
 def store_context() -> dict[str, Any]:
     """Return the figures of the search store."""
     store = services.search_store()
     return {
-        "model": str(store.space) if store.space else "none yet",
+        "model": str(store.space) if store.space else gettext("none yet"),
         "missing_vectors": store.missing,
         "stored": filesize(store.stored_bytes),
         "limit": filesize(store.cache_limit),

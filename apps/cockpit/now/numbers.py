@@ -4,8 +4,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
+from django.utils.translation import gettext_lazy as _
+
 from apps.cockpit.now.spans import Span
 from apps.core.admin.charts import Chart, Series
+from apps.core.words import Words
 from apps.monitor.services import series_read
 
 Values = Mapping[str, Sequence[tuple[datetime, float | None]]]
@@ -16,8 +19,8 @@ class ChartPlan:
     """A chart before its numbers are read. series: name of a series, its label and its tone."""
 
     name: str
-    title: str
-    series: tuple[tuple[str, str, str], ...]
+    title: Words
+    series: tuple[tuple[str, Words, str], ...]
     unit: str = ""
     is_bars: bool = True
     is_stacked: bool = False
@@ -27,37 +30,37 @@ class ChartPlan:
 PLANS = (
     ChartPlan(
         name="requests",
-        title="Requests and errors",
+        title=_("Requests and errors"),
         series=(
-            ("requests", "Requests", "accent"),
-            ("errors_4xx", "Refused", "warn"),
-            ("errors_5xx", "Failed", "bad"),
+            ("requests", _("Requests"), "accent"),
+            ("errors_4xx", _("Refused"), "warn"),
+            ("errors_5xx", _("Failed"), "bad"),
         ),
     ),
     ChartPlan(
         name="searches",
-        title="How long searches take",
-        series=(("search_p50", "Median", "info"), ("search_p95", "95th percentile", "warn")),
+        title=_("How long searches take"),
+        series=(("search_p50", _("Median"), "info"), ("search_p95", _("95th percentile"), "warn")),
         unit="ms",
         is_bars=False,
         is_whole=False,
     ),
     ChartPlan(
         name="saves",
-        title="Saves and events",
-        series=(("saves", "Memories", "accent"), ("events_recorded", "Events", "good")),
+        title=_("Saves and events"),
+        series=(("saves", _("Memories"), "accent"), ("events_recorded", _("Events"), "good")),
     ),
     ChartPlan(
         name="decisions",
-        title="Decisions by outcome",
+        title=_("Decisions by outcome"),
         series=(
-            ("decisions_superseded_existing", "Superseded", "accent"),
-            ("decisions_merged", "Merged", "good"),
-            ("decisions_kept_existing", "Kept existing", "info"),
-            ("decisions_rejected", "Rejected", "bad"),
-            ("decisions_noticed", "Noticed", "warn"),
-            ("decisions_kept_both", "Kept both", "quiet"),
-            ("decisions_reverted", "Reverted", "loud"),
+            ("decisions_superseded_existing", _("Superseded"), "accent"),
+            ("decisions_merged", _("Merged"), "good"),
+            ("decisions_kept_existing", _("Kept existing"), "info"),
+            ("decisions_rejected", _("Rejected"), "bad"),
+            ("decisions_noticed", _("Noticed"), "warn"),
+            ("decisions_kept_both", _("Kept both"), "quiet"),
+            ("decisions_reverted", _("Reverted"), "loud"),
         ),
         is_stacked=True,
     ),
@@ -66,21 +69,21 @@ PLANS = (
 
 def now_charts(span: Span, now: datetime) -> list[Chart]:
     """Return the charts of a span until now; all their series are read at once."""
-    names = [name for plan in PLANS for name, _, _ in plan.series]
+    names = [name for plan in PLANS for name, _label, _tone in plan.series]
     values = series_read(names, now - span.length, now, span.points)
     return [build_chart(plan, values, span) for plan in PLANS]
 
 
 def build_chart(plan: ChartPlan, values: Values, span: Span) -> Chart:
     """Return one chart with its numbers."""
-    found = {name: values.get(name, ()) for name, _, _ in plan.series}
+    found = {name: values.get(name, ()) for name, _label, _tone in plan.series}
     moments = [at for at, _ in max(found.values(), key=len)]
     return Chart(
         name=plan.name,
-        title=plan.title,
+        title=str(plan.title),
         labels=[span.label(at) for at in moments],
         series=[
-            Series(label=label, values=[value for _, value in found[name]] or [None] * len(moments), tone=tone)
+            Series(label=str(label), values=[value for _, value in found[name]] or [None] * len(moments), tone=tone)
             for name, label, tone in plan.series
         ],
         unit=plan.unit,

@@ -8,6 +8,8 @@ from django.http import HttpRequest
 from django.urls import reverse
 from django.utils.formats import date_format
 from django.utils.timezone import localtime
+from django.utils.translation import gettext, ngettext
+from django.utils.translation import gettext_lazy as _
 
 from apps.core.admin.kit import may_view, operator_access
 from apps.core.bounds import is_bound
@@ -17,7 +19,11 @@ from apps.semantic.services import open_conflicts
 
 TONES = {ProblemSeverity.NOTICE: "info", ProblemSeverity.WARNING: "warn", ProblemSeverity.CRITICAL: "bad"}
 ICONS = {ProblemSeverity.NOTICE: "info", ProblemSeverity.WARNING: "warning", ProblemSeverity.CRITICAL: "error"}
-WORDS = {ProblemSeverity.NOTICE: "Notice", ProblemSeverity.WARNING: "Warning", ProblemSeverity.CRITICAL: "Critical"}
+WORDS = {
+    ProblemSeverity.NOTICE: _("Notice"),
+    ProblemSeverity.WARNING: _("Warning"),
+    ProblemSeverity.CRITICAL: _("Critical"),
+}
 
 
 @dataclass(frozen=True)
@@ -35,18 +41,20 @@ def outlook(request: HttpRequest, well_since: datetime | None, now: datetime) ->
     if not problems:
         return Outlook(well_sentence(request, well_since, now), "good", ())
     count = len(problems)
-    sentence = "1 thing needs you" if count == 1 else f"{count} things need you"
+    sentence = ngettext("%(count)s thing needs you", "%(count)s things need you", count) % {"count": count}
     return Outlook(sentence, TONES[max(one.severity for one in problems)], problems)
 
 
 def well_sentence(request: HttpRequest, well_since: datetime | None, now: datetime) -> str:
     """Return the sentence of a hub without problems."""
     if is_bound(request.user):
-        return "Nothing needs you"
+        return gettext("Nothing needs you")
     if well_since is None:
-        return "All well"
+        return gettext("All well")
     local = localtime(well_since)
-    return f"All well since {date_format(local, 'H:i T' if local.date() == localtime(now).date() else 'D H:i T')}"
+    is_today = local.date() == localtime(now).date()
+    time = date_format(local, "H:i T" if is_today else "D H:i T")
+    return gettext("All well since %(time)s") % {"time": time}
 
 
 def bound_problems(request: HttpRequest) -> list[Problem]:
@@ -55,9 +63,10 @@ def bound_problems(request: HttpRequest) -> list[Problem]:
     waiting = open_conflicts(operator_access(request)) if may_view(request, "semantic.conflict") else 0
     if not waiting:
         return []
-    sentence = f"{waiting:,} {'decision waits' if waiting == 1 else 'decisions wait'} to be reviewed"
-    remedy = Remedy(label="Open queue", url=reverse("admin:semantic_conflict_changelist"))
-    advice = "Each was decided already, and can be accepted or reverted."
+    said = ngettext("%(n)s decision waits to be reviewed", "%(n)s decisions wait to be reviewed", waiting)
+    sentence = said % {"n": f"{waiting:,}"}
+    remedy = Remedy(label=gettext("Open queue"), url=reverse("admin:semantic_conflict_changelist"))
+    advice = gettext("Each was decided already, and can be accepted or reverted.")
     return [
         Problem(
             code="decisions_wait",

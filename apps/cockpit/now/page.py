@@ -4,6 +4,7 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from django.http import HttpRequest, HttpResponse
+from django.utils.translation import gettext
 
 from apps.cockpit.first_steps.card import steps_part
 from apps.cockpit.now.numbers import now_charts
@@ -29,7 +30,7 @@ def now_page(request: HttpRequest, **more: Any) -> HttpResponse:
     context: dict[str, Any] = {**steps_part(request), **more}
     for part in parts:
         context |= part(request, now)
-    return render_page(request, "cockpit/now/page.html", "Now", tab="now", **context)
+    return render_page(request, "cockpit/now/page.html", gettext("Now"), tab="now", **context)
 
 
 def now_outlook(request: HttpRequest) -> HttpResponse:

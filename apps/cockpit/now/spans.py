@@ -6,6 +6,9 @@ from datetime import datetime, timedelta
 from django.http import HttpRequest
 from django.utils.formats import date_format
 from django.utils.timezone import localtime
+from django.utils.translation import gettext_lazy as _
+
+from apps.core.words import Words
 
 
 @dataclass(frozen=True)
@@ -13,10 +16,10 @@ class Span:
     """A span until now. points: how many values a series has in it. moment: how a label names one of them."""
 
     name: str
-    title: str
+    title: Words
     length: timedelta
     points: int
-    moment: str
+    moment: Words
 
     @property
     def step(self) -> timedelta:
@@ -25,14 +28,14 @@ class Span:
 
     def label(self, at: datetime) -> str:
         """Return a moment as a label of the horizontal axis."""
-        return date_format(localtime(at), self.moment)
+        return date_format(localtime(at), str(self.moment))
 
 
 SPANS = (
-    Span("1h", "1 hour", timedelta(hours=1), 60, "H:i"),
-    Span("24h", "24 hours", timedelta(hours=24), 96, "H:i"),
-    Span("7d", "7 days", timedelta(days=7), 84, "D j, H:i"),
-    Span("30d", "30 days", timedelta(days=30), 90, "M j, H:i"),
+    Span("1h", _("1 hour"), timedelta(hours=1), 60, "H:i"),
+    Span("24h", _("24 hours"), timedelta(hours=24), 96, "H:i"),
+    Span("7d", _("7 days"), timedelta(days=7), 84, _("D j, H:i")),
+    Span("30d", _("30 days"), timedelta(days=30), 90, _("M j, H:i")),
 )
 
 

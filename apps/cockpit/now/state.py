@@ -8,7 +8,10 @@ from typing import Any
 
 from django.conf import settings
 from django.http import HttpRequest
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
 
+from apps.cockpit.activity.outbox import words_of
 from apps.cockpit.viewer import may_view_hub
 from apps.core.admin.kit import dollars, filesize
 from apps.core.bounds import is_bound
@@ -21,6 +24,18 @@ from apps.semantic.domain.index_health import IndexLevel
 
 # A process sends a sign of life every 3 seconds, and a worker once in 10: later ones are marked.
 LATE_SECONDS = {ProcessKind.WEB: 9, ProcessKind.WORKER: 30}
+# Checks of the readiness as the page names them.
+CHECKS = {
+    "database": _("Database"),
+    "migrations": _("Migrations"),
+    "disk": _("Disk"),
+    "embedding": _("Embedding"),
+    "index": _("Index"),
+    "timeline": _("Timeline"),
+    "web": _("Web"),
+    "worker": _("Worker"),
+    "schedules": _("Schedules"),
+}
 LEVEL_TONES = {IndexLevel.OK: "success", IndexLevel.WARNING: "warning", IndexLevel.DEGRADED: "danger"}
 
 
@@ -50,16 +65,23 @@ def hub_state(request: HttpRequest) -> dict[str, Any]:
     if is_bound(request.user):
         return {}
     context: dict[str, Any] = {
-        "checks": [(name.capitalize(), answer, answer == OK) for name, answer in readiness().checks.items()]
+        "checks": [(check_name(name), answer, answer == OK) for name, answer in readiness().checks.items()]
     }
     if may_view_hub(request, "core.hubprocess"):
         processes = live_processes()
         context |= {"processes": process_rows(processes), "disk": disk_row(), "index": index_level(processes)}
     if may_view_hub(request, "llm.budgetday"):
         budget = budget_status(rules=guard_rules())
-        limit = f"of {dollars(budget.limit)}" if budget.limit is not None else "no budget is set"
+        limit = gettext("no budget is set")
+        if budget.limit is not None:
+            limit = gettext("of %(amount)s") % {"amount": dollars(budget.limit)}
         context["spent"] = {"amount": dollars(budget.spent), "limit": limit}
     return context
+
+
+def check_name(name: str) -> str:
+    """Return what a check of the readiness looks at, as a title."""
+    return str(CHECKS[name]) if name in CHECKS else name.capitalize()
 
 
 def process_rows(processes: list[ProcessState]) -> list[ProcessRow]:
@@ -70,10 +92,13 @@ def process_rows(processes: list[ProcessState]) -> list[ProcessRow]:
     for one in processes:
         numbers[one.kind] += 1
         missing = [f"{name}: {answer}" for name, answer in one.checks.items() if answer != OK]
-        where = f"process {one.pid}{f' on {one.host}' if len(hosts) > 1 else ''}"
+        where = gettext("process %(pid)s") % {"pid": one.pid}
+        if len(hosts) > 1:
+            where = gettext("process %(pid)s on %(host)s") % {"pid": one.pid, "host": one.host}
         is_late = one.age > LATE_SECONDS[one.kind]
         seen = age(timedelta(seconds=one.age))
-        rows.append(ProcessRow(f"{one.kind.label} {numbers[one.kind]}", seen, is_late, where, "; ".join(missing)))
+        name = gettext("%(kind)s %(number)s") % {"kind": gettext(one.kind.label), "number": numbers[one.kind]}
+        rows.append(ProcessRow(name, seen, is_late, where, gettext("; ").join(missing)))
     return rows
 
 
@@ -96,5 +121,5 @@ def index_level(processes: list[ProcessState]) -> dict[str, str] | None:
         return None
     worst = max(found, key=lambda facts: levels.index(IndexLevel(facts["level"])))
     level = IndexLevel(worst["level"])
-    reasons = ", ".join(str(reason).replace("_", " ") for reason in worst.get("reasons", ()))
-    return {"label": level.value, "colour": LEVEL_TONES[level], "reasons": reasons}
+    reasons = gettext(", ").join(words_of(reason) for reason in worst.get("reasons", ()))
+    return {"label": words_of(level.value), "colour": LEVEL_TONES[level], "reasons": reasons}

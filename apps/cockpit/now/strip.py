@@ -7,13 +7,15 @@ from itertools import groupby
 
 from django.utils.formats import date_format
 from django.utils.timezone import localtime
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
 
 SQUARE = timedelta(minutes=15)
 SQUARES = 96
 MINUTES = SQUARES * 15
 WELL, PROBLEMS, CRITICAL = 0, 1, 2
 TONES = {WELL: "good", PROBLEMS: "warn", CRITICAL: "bad", None: "none"}
-WORDS = {WELL: "all well", PROBLEMS: "problems", CRITICAL: "critical problems", None: "no samples"}
+WORDS = {WELL: _("all well"), PROBLEMS: _("problems"), CRITICAL: _("critical problems"), None: _("no samples")}
 
 
 @dataclass(frozen=True)
@@ -32,8 +34,15 @@ class Square:
     @property
     def words(self) -> str:
         """Return what a tooltip says."""
-        many = f", {self.problems} at once" if self.problems > 1 else ""
-        return f"{clock(self.start)} to {clock(self.start + SQUARE)}: {WORDS[self.level]}{many}"
+        values = {
+            "start": clock(self.start),
+            "end": clock(self.start + SQUARE),
+            "state": WORDS[self.level],
+            "count": self.problems,
+        }
+        if self.problems > 1:
+            return gettext("%(start)s to %(end)s: %(state)s, %(count)s at once") % values
+        return gettext("%(start)s to %(end)s: %(state)s") % values
 
 
 @dataclass(frozen=True)
@@ -95,7 +104,9 @@ def stretches(shown: Sequence[Square]) -> list[tuple[str, str, str]]:
     for level, group in groupby(shown, key=lambda one: one.level):
         each = list(group)
         most = max(one.problems for one in each)
-        words = f"{WORDS[level]}{f', up to {most} at once' if most > 1 else ''}"
+        words = str(WORDS[level])
+        if most > 1:
+            words = gettext("%(state)s, up to %(count)s at once") % {"state": words, "count": most}
         rows.append((clock(each[0].start), clock(each[-1].start + SQUARE), words))
     return rows[::-1]
 
@@ -104,10 +115,13 @@ def summary(shown: Sequence[Square]) -> str:
     """Return the day in one sentence."""
     known = [one for one in shown if one.level is not None]
     if not known:
-        return "Nothing was sampled in the last 24 hours."
+        return gettext("Nothing was sampled in the last 24 hours.")
     bad = sum(1 for one in known if one.level)
     missing = SQUARES - len(known)
-    unknown = f" Nothing was sampled in {missing} of 96 quarters of an hour." if missing else ""
+    said = gettext("Problems in %(count)s of 96 quarters of an hour.") % {"count": bad}
     if not bad:
-        return f"No problem in the last 24 hours.{unknown}"
-    return f"Problems in {bad} of 96 quarters of an hour.{unknown}"
+        said = gettext("No problem in the last 24 hours.")
+    if not missing:
+        return said
+    unknown = gettext("Nothing was sampled in %(count)s of 96 quarters of an hour.") % {"count": missing}
+    return f"{said} {unknown}"

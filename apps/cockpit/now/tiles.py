@@ -6,7 +6,10 @@ from datetime import datetime
 
 from django.http import HttpRequest
 from django.urls import reverse
+from django.utils.translation import gettext, ngettext
+from django.utils.translation import gettext_lazy as _
 
+from apps.cockpit.activity.outbox import words_of
 from apps.cockpit.viewer import may_view_hub
 from apps.core.admin.kit import dollars, filesize, may_view, moment, operator_access
 from apps.core.models import ApiKey
@@ -35,11 +38,11 @@ from apps.semantic.services import (
 
 OVERDUE_SECONDS = 60
 SEGMENT_STATES = (
-    (SegmentState.OPEN, "open"),
-    (SegmentState.SEALING, "being sealed"),
-    (SegmentState.SEALED, "sealed"),
-    (SegmentState.ARCHIVED, "archived"),
-    (SegmentState.QUARANTINED, "damaged"),
+    (SegmentState.OPEN, _("open")),
+    (SegmentState.SEALING, _("being sealed")),
+    (SegmentState.SEALED, _("sealed")),
+    (SegmentState.ARCHIVED, _("archived")),
+    (SegmentState.QUARANTINED, _("damaged")),
 )
 STATUS_TONES = {"active": "good", "superseded": "warn", "merged": "info", "rejected": "bad", "deleted": "bad"}
 
@@ -81,27 +84,30 @@ def tiles_for(request: HttpRequest, counts: MemoryCounts | None, now: datetime) 
 def memory_tile(counts: MemoryCounts) -> Tile:
     """Return how many memories are active, and how many are new."""
     active, link = counts.by_status[MemoryStatus.ACTIVE], reverse("admin:semantic_memory_changelist")
-    users = f"of {counts.users:,} {'user' if counts.users == 1 else 'users'}"
-    note = f"{users}, {counts.saved:,} saved in 7 days" if counts.saved else users
-    return Tile("Active memories", f"{active:,}", note, "neurology", f"{link}?status__exact=active")
+    note = ngettext("of %(n)s user", "of %(n)s users", counts.users) % {"n": f"{counts.users:,}"}
+    if counts.saved:
+        note = ngettext(
+            "of %(n)s user, %(saved)s saved in 7 days", "of %(n)s users, %(saved)s saved in 7 days", counts.users
+        ) % {"n": f"{counts.users:,}", "saved": f"{counts.saved:,}"}
+    return Tile(gettext("Active memories"), f"{active:,}", note, "neurology", f"{link}?status__exact=active")
 
 
 def conflict_tile(waiting: int) -> Tile:
     """Return how many decisions are not accepted yet."""
     shown = f"{waiting:,}{'+' if waiting == MAX_COUNTED else ''}"
-    note = "decided, and not yet accepted" if waiting else "every decision was reviewed"
+    note = gettext("decided, and not yet accepted") if waiting else gettext("every decision was reviewed")
     link = reverse("admin:semantic_conflict_changelist")
-    return Tile("Conflicts to review", shown, note, "balance", link, "" if waiting else "good")
+    return Tile(gettext("Conflicts to review"), shown, note, "balance", link, "" if waiting else "good")
 
 
 def timeline_tile(figures: TimelineFigures) -> Tile:
     """Return how many events there are, and how many cannot be read."""
     total, link = figures.hot + figures.archived, reverse("admin:episodic_segment_changelist")
     if figures.unreadable:
-        note, tone = f"{figures.unreadable:,} more cannot be read", "bad"
+        note, tone = gettext("%(n)s more cannot be read") % {"n": f"{figures.unreadable:,}"}, "bad"
     else:
-        note, tone = f"{figures.archived:,} of them archived", ""
-    return Tile("Timeline events", f"{total:,}", note, "timeline", link, tone)
+        note, tone = gettext("%(n)s of them archived") % {"n": f"{figures.archived:,}"}, ""
+    return Tile(gettext("Timeline events"), f"{total:,}", note, "timeline", link, tone)
 
 
 def warning_tile() -> Tile:
@@ -109,25 +115,28 @@ def warning_tile() -> Tile:
     active = list(active_warnings())
     link = f"{reverse('admin:episodic_timelinewarning_changelist')}?state=active"
     if not active:
-        return Tile("Timeline warnings", "0", "none is active", "warning", link, "good")
+        return Tile(gettext("Timeline warnings"), "0", gettext("none is active"), "warning", link, "good")
     suspends = any(warning.severity != Severity.NOTICE for warning in active)
-    note = "events do not become memories" if suspends else "to be reviewed"
-    return Tile("Timeline warnings", f"{len(active):,}", note, "warning", link, "bad" if suspends else "warn")
+    note = gettext("events do not become memories") if suspends else gettext("to be reviewed")
+    return Tile(gettext("Timeline warnings"), f"{len(active):,}", note, "warning", link, "bad" if suspends else "warn")
 
 
 def bridge_tile(status: BridgeStatus) -> Tile:
     """Return whether events of the timeline become memories, and how many are waiting."""
     link = reverse("admin:semantic_ingestion_changelist")
-    tile = Tile("Events to become memories", f"{status.pending:,}", "none is waiting", "move_down", link)
+    tile = Tile(
+        gettext("Events to become memories"), f"{status.pending:,}", gettext("none is waiting"), "move_down", link
+    )
     if status.is_suspended:
-        kinds = ", ".join(sorted({one.kind.replace("_", " ") for one in status.suspended_by}))
-        return replace(tile, note=f"suspended by a warning: {kinds}", tone="warn")
+        kinds = gettext(", ").join(sorted({words_of(one.kind) for one in status.suspended_by}))
+        return replace(tile, note=gettext("suspended by a warning: %(kinds)s") % {"kinds": kinds}, tone="warn")
     if status.failed:
-        note = f"{status.failed:,} could not become one, to be reviewed"
+        note = gettext("%(n)s could not become one, to be reviewed") % {"n": f"{status.failed:,}"}
         return replace(tile, note=note, tone="bad", link=f"{link}?status__exact=failed")
     if status.pending:
-        return replace(tile, note=f"the oldest is {status.timeline_lag_ms / 1000:,.0f} s old")
-    return tile if status.policies else replace(tile, note="no routing policy is switched on")
+        seconds = f"{status.timeline_lag_ms / 1000:,.0f}"
+        return replace(tile, note=gettext("the oldest is %(seconds)s s old") % {"seconds": seconds})
+    return tile if status.policies else replace(tile, note=gettext("no routing policy is switched on"))
 
 
 def spending_tile(budget: BudgetStatus, configured: list[ConfiguredModel]) -> Tile:
@@ -135,33 +144,43 @@ def spending_tile(budget: BudgetStatus, configured: list[ConfiguredModel]) -> Ti
     link = reverse("admin:llm_budgetday_changelist")
     tone = ""
     if budget.limit is None:
-        note = "no budget is set"
+        note = gettext("no budget is set")
     else:
-        note = f"{budget.percent:.0f}% of {dollars(budget.limit)}"
+        share = {"percent": f"{budget.percent:.0f}", "amount": dollars(budget.limit)}
+        note = gettext("%(percent)s%% of %(amount)s") % share
         tone = budget.tone.replace("good", "")
     if broken := [model.provider for model in configured if model.breaker.phase is not Phase.CLOSED]:
-        note, tone = f"the breaker of {broken[0]} is not closed", "bad"
+        note, tone = gettext("the breaker of %(provider)s is not closed") % {"provider": broken[0]}, "bad"
     elif refused := [model.model for model in configured if not model.passes]:
-        note, tone = f"{refused[0]} has no price, so it is not called", "bad"
-    return Tile("Spent on models today", dollars(budget.spent), note, "account_balance_wallet", link, tone)
+        note, tone = gettext("%(model)s has no price, so it is not called") % {"model": refused[0]}, "bad"
+    return Tile(gettext("Spent on models today"), dollars(budget.spent), note, "account_balance_wallet", link, tone)
 
 
 def delivery_tiles(status: OutboxStatus) -> Iterator[Tile]:
     """Yield how many deliveries are pending and failed."""
     link = reverse("admin:events_delivery_changelist")
     late = status.overdue_seconds > OVERDUE_SECONDS
-    note = f"the longest is due since {status.overdue_seconds / 60:,.0f} min" if late else "on their way to subscribers"
+    note = gettext("on their way to subscribers")
+    if late:
+        minutes = f"{status.overdue_seconds / 60:,.0f}"
+        note = gettext("the longest is due since %(minutes)s min") % {"minutes": minutes}
     pending = f"{link}?status__exact=pending"
-    yield Tile("Pending deliveries", f"{status.pending:,}", note, "outbox", pending, "warn" * late)
-    note, tone = ("given up, to be reviewed", "bad") if status.failed else ("none was given up", "good")
-    yield Tile("Failed deliveries", f"{status.failed:,}", note, "error", f"{link}?status__exact=failed", tone)
+    yield Tile(gettext("Pending deliveries"), f"{status.pending:,}", note, "outbox", pending, "warn" * late)
+    note, tone = (gettext("none was given up"), "good")
+    if status.failed:
+        note, tone = gettext("given up, to be reviewed"), "bad"
+    yield Tile(gettext("Failed deliveries"), f"{status.failed:,}", note, "error", f"{link}?status__exact=failed", tone)
 
 
 def key_tile(now: datetime) -> Tile:
     """Return how many API keys are valid, and when one was used."""
     used = ApiKey.objects.exclude(last_used_at=None).order_by("-last_used_at").first()
-    note = f"last used {moment(used.last_used_at)}" if used else "none was used yet"
-    return Tile("Valid API keys", f"{usable_keys(now).count():,}", note, "key", reverse("admin:core_apikey_changelist"))
+    note = gettext("none was used yet")
+    if used:
+        note = gettext("last used %(time)s") % {"time": moment(used.last_used_at)}
+    return Tile(
+        gettext("Valid API keys"), f"{usable_keys(now).count():,}", note, "key", reverse("admin:core_apikey_changelist")
+    )
 
 
 def status_rows(counts: MemoryCounts) -> list[dict[str, str]]:
@@ -170,7 +189,7 @@ def status_rows(counts: MemoryCounts) -> list[dict[str, str]]:
     link = reverse("admin:semantic_memory_changelist")
     return [
         {
-            "label": str(MemoryStatus(status).label),
+            "label": gettext(MemoryStatus(status).label),
             "count": f"{count:,}",
             "share": f"{100 * count / total:.1f}",
             "tone": STATUS_TONES[status],
@@ -184,25 +203,39 @@ def timeline_rows(request: HttpRequest, now: datetime) -> Iterator[tuple[str, st
     """Yield where the events of the timeline are stored, and how many are new."""
     if may_view_hub(request, "episodic.segment"):
         figures = timeline_figures()
-        counts = [f"{figures.segments[state]:,} {words}" for state, words in SEGMENT_STATES if figures.segments[state]]
-        yield "Segments", ", ".join(counts) or "none yet"
-        yield "Events as rows", f"{figures.hot:,}"
-        yield "Events in archived files", f"{figures.archived:,}"
-        yield "Size of these files", filesize(figures.archive_bytes)
+        counts = [
+            gettext("%(n)s %(state)s") % {"n": f"{figures.segments[state]:,}", "state": words}
+            for state, words in SEGMENT_STATES
+            if figures.segments[state]
+        ]
+        yield gettext("Segments"), gettext(", ").join(counts) or gettext("none yet")
+        yield gettext("Events as rows"), f"{figures.hot:,}"
+        yield gettext("Events in archived files"), f"{figures.archived:,}"
+        yield gettext("Size of these files"), filesize(figures.archive_bytes)
         on = enabled_retention_count()
-        yield "Retention", f"{on} {'policy deletes' if on == 1 else 'policies delete'}" if on else "off"
+        policies = ngettext("%(count)s policy deletes", "%(count)s policies delete", on) % {"count": on}
+        yield gettext("Retention"), policies if on else gettext("off")
     if may_view_hub(request, "episodic.timelineevent"):
         recorded = recorded_by_day(now)
-        yield "Recorded in the last 7 days", f"{'about ' if recorded.is_rough else ''}{recorded.total:,}"
+        total = f"{recorded.total:,}"
+        about = gettext("about %(n)s") % {"n": total}
+        yield gettext("Recorded in the last 7 days"), about if recorded.is_rough else total
 
 
 def search_rows(store: SearchStore) -> list[tuple[str, str]]:
     """Return the state of the vectors and of the search cache."""
-    space = f"{store.space.model}, {store.space.dimension} dimensions" if store.space else "none yet"
-    users = f"{store.cache_users:,} {'user' if store.cache_users == 1 else 'users'}"
+    space = gettext("none yet")
+    if store.space:
+        named = {"model": store.space.model, "count": store.space.dimension}
+        space = gettext("%(model)s, %(count)s dimensions") % named
+    cache = ngettext("%(held)s of %(limit)s, %(n)s user", "%(held)s of %(limit)s, %(n)s users", store.cache_users) % {
+        "held": filesize(store.cache_bytes),
+        "limit": filesize(store.cache_limit),
+        "n": f"{store.cache_users:,}",
+    }
     return [
-        ("Embedding space", space),
-        ("Active memories without a vector in it", f"{store.missing:,}"),
-        ("Search cache of this process", f"{filesize(store.cache_bytes)} of {filesize(store.cache_limit)}, {users}"),
-        ("Memories, vectors and history on disk", filesize(store.stored_bytes)),
+        (gettext("Embedding space"), space),
+        (gettext("Active memories without a vector in it"), f"{store.missing:,}"),
+        (gettext("Search cache of this process"), cache),
+        (gettext("Memories, vectors and history on disk"), filesize(store.stored_bytes)),
     ]

@@ -8,6 +8,8 @@ from uuid import UUID
 from django.contrib import admin
 from django.http import HttpRequest
 from django.urls import reverse
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
 
 from apps.cockpit.people.pages import person_link
 from apps.cockpit.words import first_words, whose, zoned
@@ -17,6 +19,7 @@ from apps.core.db.names import NameSpan
 from apps.core.domain.errors import NotFoundError
 from apps.core.domain.scope import Access, Scope
 from apps.core.selectors import key_list
+from apps.core.words import Words
 from apps.semantic.selectors import (
     MemoryStatus,
     conflict_get,
@@ -55,9 +58,9 @@ class Group:
 
 def find_all(request: HttpRequest, text: str) -> list[Group]:
     """Return what a viewer may see and a text finds, by kind, without kinds of which there is nothing."""
-    groups = [Group("Pages", tuple(find_pages(request, text)))]
+    groups = [Group(gettext("Pages"), tuple(find_pages(request, text)))]
     if len(text) >= MIN_CHARS:
-        groups += [Group(title, tuple(find(request, text))) for title, find in SOURCES]
+        groups += [Group(str(title), tuple(find(request, text))) for title, find in SOURCES]
     return [group for group in groups if group.entries]
 
 
@@ -81,14 +84,19 @@ def all_pages(request: HttpRequest) -> Iterator[tuple[Entry, str]]:
     for page in PAGES:
         if page.title and page.is_allowed(request):
             link = reverse(f"cockpit_{page.name}")
-            yield Entry(page.title, "Page", link, page.icon or "web"), f"{page.title} {page.words}".casefold()
+            yield (
+                Entry(str(page.title), gettext("Page"), link, page.icon or "web"),
+                f"{page.title} {page.words}".casefold(),
+            )
     for model, model_admin in admin.site._registry.items():
         if model_admin.has_view_permission(request):
             title = str(model._meta.verbose_name_plural)
             link = reverse(f"admin:{model._meta.label_lower.replace('.', '_')}_changelist")
             app = str(model._meta.app_config.verbose_name)
-            yield Entry(title[:1].upper() + title[1:], f"List in {app}", link, "list"), f"{title} {app}".casefold()
-    yield Entry("API documentation", "For developers", reverse("docs"), "api"), "api documentation developer openapi"
+            note = gettext("List in %(app)s") % {"app": app}
+            yield Entry(title[:1].upper() + title[1:], note, link, "list"), f"{title} {app}".casefold()
+    title, words = gettext("API documentation"), gettext("api documentation developer openapi")
+    yield Entry(title, gettext("For developers"), reverse("docs"), "api"), f"{title} {words}".casefold()
 
 
 def find_memories(request: HttpRequest, text: str) -> Iterator[Entry]:
@@ -99,7 +107,10 @@ def find_memories(request: HttpRequest, text: str) -> Iterator[Entry]:
     for memory in one_or_many(access, text, memory_get_any, memories_with_words):
         link = reverse("admin:semantic_memory_change", args=[memory.pk])
         is_active = memory.status == MemoryStatus.ACTIVE
-        note = f"{memory.get_status_display()}, of {whose(memory.scope)}"
+        note = gettext("%(status)s, of %(whose)s") % {
+            "status": memory.get_status_display(),
+            "whose": whose(memory.scope),
+        }
         yield Entry(first_words(memory.content), note, link, "neurology", is_struck=not is_active)
 
 
@@ -109,7 +120,8 @@ def find_people(request: HttpRequest, text: str) -> Iterator[Entry]:
         return
     span = NameSpan(limit=SHOWN, containing=text)
     for one in memory_counts(operator_access(request), Scope(), "user_id", span):
-        yield Entry(one.name, f"Person with {one.active:,} memories", person_link(one.name), "person")
+        note = gettext("Person with %(count)s memories") % {"count": f"{one.active:,}"}
+        yield Entry(one.name, note, person_link(one.name), "person")
 
 
 def find_decisions(request: HttpRequest, text: str) -> Iterator[Entry]:
@@ -130,7 +142,7 @@ def find_keys(request: HttpRequest, text: str) -> Iterator[Entry]:
     for word in text.split():
         keys = keys.filter(name__icontains=word)
     for key in keys[:SHOWN]:
-        note = "Revoked key" if key.revoked_at else f"Key of {whose(key.scope)}"
+        note = gettext("Revoked key") if key.revoked_at else gettext("Key of %(whose)s") % {"whose": whose(key.scope)}
         yield Entry(key.name, note, reverse("admin:core_apikey_change", args=[key.pk]), "key", bool(key.revoked_at))
 
 
@@ -148,9 +160,9 @@ def one_or_many(
 
 
 Source = Callable[[HttpRequest, str], Iterator[Entry]]
-SOURCES: tuple[tuple[str, Source], ...] = (
-    ("Memories", find_memories),
-    ("People", find_people),
-    ("Decisions", find_decisions),
-    ("Keys", find_keys),
+SOURCES: tuple[tuple[Words, Source], ...] = (
+    (_("Memories"), find_memories),
+    (_("People"), find_people),
+    (_("Decisions"), find_decisions),
+    (_("Keys"), find_keys),
 )

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta
 
 from django.utils.timezone import localdate, make_aware
+from django.utils.translation import gettext
 
 from apps.core.domain.errors import MemoryHubError
 from apps.core.domain.scope import Access, Scope
@@ -46,12 +47,12 @@ def charts_of(access: Access, user_id: str, today: date | None = None) -> list[C
     monday = (today or localdate()) - timedelta(days=(today or localdate()).weekday())
     weeks = [monday - timedelta(weeks=back) for back in reversed(range(WEEKS))]
     saved = saved_by_week(access, Scope(user_id), start_of(weeks[0]))
-    charts = [Chart("Memories saved", make_bars({week: saved.get(week, 0) for week in weeks}))]
+    charts = [Chart(gettext("Memories saved"), make_bars({week: saved.get(week, 0) for week in weeks}))]
     try:
         events = {week: count_events(access, user_id, week) for week in weeks}
-        charts.append(Chart("Events happened", make_bars(events)))
+        charts.append(Chart(gettext("Events happened"), make_bars(events)))
     except MemoryHubError as error:
-        charts.append(Chart("Events happened", problem=error.detail))
+        charts.append(Chart(gettext("Events happened"), problem=error.detail))
     return charts
 
 
@@ -72,6 +73,6 @@ def make_bars(counts: dict[date, int]) -> tuple[Bar, ...]:
     bars = []
     for place, (week, count) in enumerate(counts.items()):
         height = max(HEIGHT * count / highest, 1.0) if count else 0.0
-        label = f"week of {week:%Y-%m-%d}"
+        label = gettext("week of %(date)s") % {"date": f"{week:%Y-%m-%d}"}
         bars.append(Bar(label, count, f"{place * STEP}", f"{HEIGHT - height:.1f}", f"{height:.1f}"))
     return tuple(bars)

@@ -5,6 +5,8 @@ from urllib.parse import urlencode
 
 from django.http import Http404, HttpRequest, HttpResponse
 from django.urls import reverse
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
 
 from apps.cockpit.pages import render_page
 from apps.cockpit.people.charts import charts_of
@@ -44,13 +46,13 @@ def people_page(request: HttpRequest) -> HttpResponse:
     except NotFoundError:
         raise Http404 from None
     except MemoryHubError as error:
-        return render_page(request, "cockpit/people.html", "People", problem=error.detail, **context)
+        return render_page(request, "cockpit/people.html", gettext("People"), problem=error.detail, **context)
     shows_keys = may_see_keys(request, access)
     details = person_details(access, [row.name for row in page.rows], with_keys=shows_keys)
     people = [{"figures": row, "details": details[row.name], "link": person_link(row.name)} for row in page.rows]
     context |= {"people": people, "total": page.total, "shows_keys": shows_keys}
     context |= {name: page_link(text, cursor) for name, cursor in (("next", page.older), ("previous", page.newer))}
-    return render_page(request, "cockpit/people.html", "People", **context)
+    return render_page(request, "cockpit/people.html", gettext("People"), **context)
 
 
 def page_link(text: str, cursor: str | None) -> str:
@@ -82,15 +84,16 @@ def person_page(request: HttpRequest) -> HttpResponse:
         "may_export": request.user.has_perms(EXPORTS),
         "may_forget": may_forget(request, access),
     }
+    title = gettext("Person %(id)s") % {"id": user_id}
     try:
         figures = user_figures(access, user_id)
     except NotFoundError:
         raise Http404 from None
     except MemoryHubError as error:
-        return render_page(request, "cockpit/person.html", f"Person {user_id}", problem=error.detail, **context)
+        return render_page(request, "cockpit/person.html", title, problem=error.detail, **context)
     shows_keys = may_see_keys(request, access)
     details = person_details(access, [user_id], with_keys=shows_keys)[user_id]
-    statuses = [(name.capitalize(), count) for name, count in figures.memories.by_status.items() if count]
+    statuses = [(STATUSES[name], count) for name, count in figures.memories.by_status.items() if count]
     context |= {
         "figures": figures,
         "details": details,
@@ -100,21 +103,29 @@ def person_page(request: HttpRequest) -> HttpResponse:
         "statuses": statuses,
         "charts": charts_of(access, user_id),
     }
-    return render_page(request, "cockpit/person.html", f"Person {user_id}", **context)
+    return render_page(request, "cockpit/person.html", title, **context)
 
 
+# Memories by their status.
+STATUSES = {
+    "active": _("Active memories"),
+    "superseded": _("Superseded memories"),
+    "merged": _("Merged memories"),
+    "rejected": _("Rejected memories"),
+    "deleted": _("Deleted memories"),
+}
 # Title, icon, address, the parameter that holds the id, and the permission that the page needs.
 TABS = (
-    ("Memories", "neurology", "admin:semantic_memory_changelist", "user_id", "semantic.view_memory"),
-    ("Timeline", "timeline", "admin:episodic_timelineevent_changelist", "user_id", "episodic.view_timelineevent"),
-    ("Decisions", "balance", "admin:semantic_conflict_changelist", "user_id", "semantic.view_conflict"),
-    ("Notes", "description", "admin:notes_noteversion_changelist", "user_id", "notes.view_noteversion"),
-    ("Keys", "key", "admin:core_apikey_changelist", "q", "core.view_apikey"),
-    ("Retention", "event_busy", "admin:episodic_retentionpolicy_changelist", "q", "episodic.view_retentionpolicy"),
+    (_("Memories"), "neurology", "admin:semantic_memory_changelist", "user_id", "semantic.view_memory"),
+    (_("Timeline"), "timeline", "admin:episodic_timelineevent_changelist", "user_id", "episodic.view_timelineevent"),
+    (_("Decisions"), "balance", "admin:semantic_conflict_changelist", "user_id", "semantic.view_conflict"),
+    (_("Notes"), "description", "admin:notes_noteversion_changelist", "user_id", "notes.view_noteversion"),
+    (_("Keys"), "key", "admin:core_apikey_changelist", "q", "core.view_apikey"),
+    (_("Retention"), "event_busy", "admin:episodic_retentionpolicy_changelist", "q", "episodic.view_retentionpolicy"),
 )
 
 
-def tabs_of(request: HttpRequest, user_id: str) -> list[dict[str, str]]:
+def tabs_of(request: HttpRequest, user_id: str) -> list[dict[str, Any]]:
     """Return the lists that show what there is of a person, as far as the viewer may see them."""
     return [
         {"title": title, "icon": icon, "link": f"{reverse(name)}?{urlencode({parameter: user_id})}"}

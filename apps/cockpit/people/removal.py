@@ -5,6 +5,7 @@ from uuid import UUID
 from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import reverse
+from django.utils.translation import gettext
 
 from apps.cockpit.pages import render_fragment, render_page
 from apps.cockpit.people.pages import asked_person, may_forget, person_link
@@ -24,7 +25,7 @@ def person_forget(request: HttpRequest) -> HttpResponse:
     user_id, problem = asked_person(request, request.POST or request.GET), ""
     if request.method == "POST":
         if not is_named(request.POST.get("typed", ""), user_id):
-            problem = "This is not the id. Nothing was removed."
+            problem = gettext("This is not the id. Nothing was removed.")
         else:
             try:
                 erasure = erasure_request(user_id=user_id, actor=access.actor)
@@ -35,7 +36,7 @@ def person_forget(request: HttpRequest) -> HttpResponse:
     return render_page(
         request,
         "cockpit/forget.html",
-        f"Forget {user_id}",
+        gettext("Forget %(id)s") % {"id": user_id},
         user_id=user_id,
         found=found,
         total=sum(found.values()),
@@ -62,4 +63,4 @@ def erasure_page(request: HttpRequest, uuid: UUID) -> HttpResponse:
     context = {"erasure": erasure, "stores": stores, "now": utcnow(SYSTEM_CLOCK)}
     if request.headers.get("HX-Request"):
         return render_fragment(request, "cockpit/erasure_progress.html", **context)
-    return render_page(request, "cockpit/erasure.html", "Forgetting a person", **context)
+    return render_page(request, "cockpit/erasure.html", gettext("Forgetting a person"), **context)

@@ -1,5 +1,7 @@
 """The pages of people."""
 
+from django.utils.translation import gettext_lazy as _
+
 from apps.cockpit.admin.person_export import person_export
 from apps.cockpit.pages import Page
 from apps.cockpit.people.pages import EXPORTS, people_page, person_page
@@ -14,9 +16,9 @@ PAGES: tuple[Page, ...] = (
         path="people/",
         view=people_page,
         permissions=READS,
-        title="People",
+        title=_("People"),
         icon="group",
-        words="person user household export forget erase",
+        words=_("person user household export forget erase"),
     ),
     Page(name="person", path="people/person/", view=person_page, permissions=READS),
     Page(name="person_export", path="people/export/", view=person_export, permissions=EXPORTS),

@@ -6,6 +6,7 @@ from typing import Any
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import reverse
+from django.utils.translation import gettext, ngettext
 from django.views.decorators.http import require_POST
 
 from apps.cockpit.work.views import find_group
@@ -15,10 +16,10 @@ from apps.events import services
 
 
 def change_schedule(request: HttpRequest, change: Callable[..., Any], pk: int, done: str) -> HttpResponse:
-    """Apply a service to a schedule, and say what was done or why not."""
+    """Apply a service to a schedule, and say what was done or why not. done: names the `title` of the schedule."""
     try:
         schedule = change(pk=pk)
-        messages.success(request, f"{services.job_words(schedule.func).title}: {done}")
+        messages.success(request, done % {"title": services.job_words(schedule.func).title})
     except MemoryHubError as error:
         messages.error(request, error.detail)
     return HttpResponseRedirect(reverse("cockpit_work"))
@@ -27,19 +28,20 @@ def change_schedule(request: HttpRequest, change: Callable[..., Any], pk: int, d
 @require_POST
 def run_now(request: HttpRequest, pk: int) -> HttpResponse:
     """Run a schedule now."""
-    return change_schedule(request, services.schedule_run_now, pk, "requested, it runs as soon as a worker is free.")
+    done = gettext("%(title)s: requested, it runs as soon as a worker is free.")
+    return change_schedule(request, services.schedule_run_now, pk, done)
 
 
 @require_POST
 def pause(request: HttpRequest, pk: int) -> HttpResponse:
     """Pause a schedule."""
-    return change_schedule(request, services.schedule_pause, pk, "paused until it is resumed.")
+    return change_schedule(request, services.schedule_pause, pk, gettext("%(title)s: paused until it is resumed."))
 
 
 @require_POST
 def resume(request: HttpRequest, pk: int) -> HttpResponse:
     """Resume a schedule."""
-    return change_schedule(request, services.schedule_resume, pk, "resumed.")
+    return change_schedule(request, services.schedule_resume, pk, gettext("%(title)s: resumed."))
 
 
 @require_POST
@@ -47,7 +49,8 @@ def rerun(request: HttpRequest, key: str) -> HttpResponse:
     """Run all failed tasks of a kind again."""
     group, _ = find_group(key)
     count = services.failures_rerun(task_ids=group.task_ids)
-    messages.success(request, f"{count} {'task is' if count == 1 else 'tasks are'} queued again.")
+    said = ngettext("%(count)s task is queued again.", "%(count)s tasks are queued again.", count)
+    messages.success(request, said % {"count": count})
     return HttpResponseRedirect(reverse("cockpit_work"))
 
 
@@ -56,7 +59,8 @@ def set_aside(request: HttpRequest, key: str) -> HttpResponse:
     """Set all failed tasks of a kind aside."""
     group, _ = find_group(key)
     count = services.failures_set_aside(task_ids=group.task_ids, actor=operator_access(request).actor)
-    messages.success(request, f"{count} failed {'task is' if count == 1 else 'tasks are'} set aside.")
+    said = ngettext("%(count)s failed task is set aside.", "%(count)s failed tasks are set aside.", count)
+    messages.success(request, said % {"count": count})
     return HttpResponseRedirect(reverse("cockpit_work"))
 
 
@@ -65,5 +69,6 @@ def redeliver(request: HttpRequest) -> HttpResponse:
     """Deliver the failed deliveries of a route again."""
     ids = services.failed_deliveries(request.POST.get("event", ""), request.POST.get("subscriber", ""))
     count = services.redeliver(delivery_ids=ids)
-    messages.success(request, f"{count} {'delivery is' if count == 1 else 'deliveries are'} queued again.")
+    said = ngettext("%(count)s delivery is queued again.", "%(count)s deliveries are queued again.", count)
+    messages.success(request, said % {"count": count})
     return HttpResponseRedirect(reverse("cockpit_work_deliveries"))

@@ -5,6 +5,9 @@ from collections.abc import Sequence
 from datetime import timedelta
 from statistics import median
 
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
+
 from apps.core.admin.bars import Bar, Bars
 from apps.core.admin.kit import moment
 from apps.core.pages.times import in_figures
@@ -18,10 +21,10 @@ TONES = {
     JobRun.Outcome.RUNNING: "quiet",
 }
 OUTCOMES = {
-    JobRun.Outcome.SUCCEEDED: "succeeded",
-    JobRun.Outcome.FAILED: "failed",
-    JobRun.Outcome.LOST: "lost with its process",
-    JobRun.Outcome.RUNNING: "is running",
+    JobRun.Outcome.SUCCEEDED: _("succeeded"),
+    JobRun.Outcome.FAILED: _("failed"),
+    JobRun.Outcome.LOST: _("lost with its process"),
+    JobRun.Outcome.RUNNING: _("is running"),
 }
 
 
@@ -46,7 +49,9 @@ def run_bars(runs: Sequence[JobRun]) -> Bars:
 def outcome_in_words(run: JobRun) -> str:
     """Return how a run ended, and after what time."""
     words = OUTCOMES[JobRun.Outcome(run.outcome)]
-    return words if run.ended_at is None else f"{words} after {took(run)}"
+    if run.ended_at is None:
+        return str(words)
+    return gettext("%(outcome)s after %(time)s") % {"outcome": words, "time": took(run)}
 
 
 def took(run: JobRun) -> str:
@@ -58,8 +63,10 @@ def summary_of(runs: Sequence[JobRun]) -> str:
     """Return the last runs in a sentence."""
     ended = [run for run in runs if run.outcome != JobRun.Outcome.RUNNING]
     if not ended:
-        return "No runs recorded yet"
+        return gettext("No runs recorded yet")
     bad = sum(TONES[JobRun.Outcome(run.outcome)] == "bad" for run in ended)
     usual = in_figures(median(milliseconds(run) for run in ended))
     good = len(ended) - bad
-    return f"Last {len(ended)} runs: {good} succeeded, {bad} failed or were lost; half took at most {usual}"
+    return gettext(
+        "Last %(total)s runs: %(good)s succeeded, %(bad)s failed or were lost; half took at most %(time)s"
+    ) % {"total": len(ended), "good": good, "bad": bad, "time": usual}

@@ -1,5 +1,7 @@
 """Addresses of the page of background work."""
 
+from django.utils.translation import gettext_lazy as _
+
 from apps.cockpit.pages import Page
 from apps.cockpit.work import actions, views
 
@@ -13,9 +15,9 @@ PAGES = (
         path="work/",
         view=views.work,
         permissions=LOOK,
-        title="Work",
+        title=_("Work"),
         icon="manufacturing",
-        words="schedules jobs tasks queue failed running background",
+        words=_("schedules jobs tasks queue failed running background"),
     ),
     Page(name="work_queue", path="work/queue/", view=views.queue_fragment, permissions=LOOK),
     Page(name="work_schedules", path="work/schedules/", view=views.schedules_fragment, permissions=LOOK),
@@ -31,9 +33,9 @@ PAGES = (
         path="work/deliveries/",
         view=views.deliveries,
         permissions=ROUTES,
-        title="Deliveries",
+        title=_("Deliveries"),
         icon="outbox",
-        words="events outbox subscribers redeliver",
+        words=_("events outbox subscribers redeliver"),
     ),
     Page(name="work_routes", path="work/deliveries/now/", view=views.routes_fragment, permissions=ROUTES),
     Page(name="work_redeliver", path="work/deliveries/again/", view=actions.redeliver, permissions=REDELIVER),

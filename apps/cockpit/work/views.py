@@ -5,6 +5,7 @@ from typing import Any
 
 from django.http import Http404, HttpRequest, HttpResponse
 from django.utils.timezone import now
+from django.utils.translation import gettext, ngettext
 
 from apps.cockpit.pages import render_fragment, render_page
 from apps.cockpit.work.bars import outcome_in_words, run_bars
@@ -22,7 +23,7 @@ SOON = timedelta(seconds=5)
 def work(request: HttpRequest) -> HttpResponse:
     """Show schedules, the queue and failed tasks."""
     context = {**queue_context(request), **failures_context(request), **schedules_context(request), "tab": "work"}
-    return render_page(request, "cockpit/work/page.html", "Work", **context)
+    return render_page(request, "cockpit/work/page.html", gettext("Work"), **context)
 
 
 def queue_fragment(request: HttpRequest) -> HttpResponse:
@@ -42,7 +43,8 @@ def schedules_fragment(request: HttpRequest) -> HttpResponse:
 
 def deliveries(request: HttpRequest) -> HttpResponse:
     """Show which events go to whom, and what waits or failed of them."""
-    return render_page(request, "cockpit/work/deliveries.html", "Work", **routes_context(request), tab="deliveries")
+    context = {**routes_context(request), "tab": "deliveries"}
+    return render_page(request, "cockpit/work/deliveries.html", gettext("Work"), **context)
 
 
 def routes_fragment(request: HttpRequest) -> HttpResponse:
@@ -56,11 +58,12 @@ def failure(request: HttpRequest, key: str) -> HttpResponse:
     context = {
         "group": shown_group(group),
         "is_aside": is_aside,
-        "report": group.report[-MAX_REPORT_CHARS:] or "Nothing was recorded.",
+        "report": group.report[-MAX_REPORT_CHARS:] or gettext("Nothing was recorded."),
         "may_change": request.user.has_perm("django_q.change_failure"),
         "newest": group.task_ids[0],
     }
-    return render_page(request, "cockpit/work/failure.html", f"Failed: {group.words.title}", **context)
+    title = gettext("Failed: %(title)s") % {"title": group.words.title}
+    return render_page(request, "cockpit/work/failure.html", title, **context)
 
 
 def find_group(key: str) -> tuple[services.FailureGroup, bool]:
@@ -150,8 +153,10 @@ def schedule_row(state: services.ScheduleState) -> dict[str, Any]:
 def next_in_words(state: services.ScheduleState, moment_now: Any) -> str:
     """Return when a schedule that is on time runs next."""
     if state.next_run is None:
-        return "never"
-    return f"in {in_words(state.next_run - moment_now)}" if state.next_run - moment_now > SOON else "now"
+        return gettext("next never")
+    if state.next_run - moment_now <= SOON:
+        return gettext("next now")
+    return gettext("next in %(time)s") % {"time": in_words(state.next_run - moment_now)}
 
 
 def sentence_of(states: list[services.ScheduleState]) -> str:
@@ -159,17 +164,28 @@ def sentence_of(states: list[services.ScheduleState]) -> str:
     late = sum(state.late is not None for state in states)
     bad = sum(services.needs_attention(state) and state.late is None for state in states)
     paused = sum(state.is_paused for state in states)
-    parts = [counted(late, "is late", "are late"), counted(bad, "failed in its last run", "failed in their last run")]
-    parts = [part for part in parts if part]
-    said = (
-        f"Of {len(states)} schedules {' and '.join(parts)}." if parts else f"All {len(states)} schedules are on time."
+    said = [sentence_of_trouble(len(states), late, bad)]
+    if paused:
+        said.append(ngettext("%(count)s is paused.", "%(count)s are paused.", paused) % {"count": paused})
+    return " ".join(said)
+
+
+def sentence_of_trouble(total: int, late: int, bad: int) -> str:
+    """Return how many of all schedules are late, and how many failed, in a sentence."""
+    parts = []
+    if late:
+        parts.append(ngettext("%(count)s is late", "%(count)s are late", late) % {"count": late})
+    if bad:
+        failed = ngettext("%(count)s failed in its last run", "%(count)s failed in their last run", bad)
+        parts.append(failed % {"count": bad})
+    if not parts:
+        return gettext("All %(total)s schedules are on time.") % {"total": total}
+    both = (
+        gettext("%(first)s and %(second)s") % dict(zip(("first", "second"), parts, strict=True))
+        if parts[1:]
+        else parts[0]
     )
-    return f"{said} {paused} {'is' if paused == 1 else 'are'} paused." if paused else said
-
-
-def counted(count: int, one: str, several: str) -> str:
-    """Return a number with its verb; nothing for 0."""
-    return f"{count} {one if count == 1 else several}" if count else ""
+    return gettext("Of %(total)s schedules %(parts)s.") % {"total": total, "parts": both}
 
 
 def routes_context(request: HttpRequest) -> dict[str, Any]:
