@@ -1,4 +1,9 @@
-"""The roles that the hub ships: one table, from the one that may least to the one that may everything."""
+"""The roles that the hub ships: one table, from the one that may least to the one that may everything.
+
+Names are those of groups, in English; pages translate them where they show them.
+"""
+
+from django.utils.translation import gettext_noop as _
 
 from apps.accounts.domain.roles import Role
 
@@ -7,10 +12,10 @@ SUBJECTS = ("semantic", "episodic", "notes", "people", "sync", "rules", "llm", "
 VIEW = tuple(f"{subject}.view_*" for subject in SUBJECTS)
 
 ROLES = (
-    Role("Viewer", "Sees what the hub keeps, and changes nothing.", VIEW),
+    Role(_("Viewer"), _("Sees what the hub keeps, and changes nothing."), VIEW),
     Role(
-        "Reviewer",
-        "Also decides conflicts, deletes and restores memories and notes, and undoes what was learnt.",
+        _("Reviewer"),
+        _("Also decides conflicts, deletes and restores memories and notes, and undoes what was learnt."),
         (
             *VIEW,
             "semantic.change_conflict",
@@ -21,9 +26,9 @@ ROLES = (
         ),
     ),
     Role(
-        "Operator",
-        "Also runs the hub: rules, retention, models, sources, API keys and background work.",
+        _("Operator"),
+        _("Also runs the hub: rules, retention, models, sources, API keys and background work."),
         (*(f"{subject}.*" for subject in SUBJECTS), "core.*_apikey", "django_q.*", "audit.view_*", "accounts.view_*"),
     ),
-    Role("Owner", "May do everything, and assigns roles to others.", ("*",)),
+    Role(_("Owner"), _("May do everything, and assigns roles to others."), ("*",)),
 )

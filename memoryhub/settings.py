@@ -158,6 +158,10 @@ ACCOUNT_LOGOUT_REDIRECT_URL = reverse_lazy("account_login")
 ACCOUNT_PASSWORD_RESET_TOKEN_GENERATOR = "django.contrib.auth.tokens.PasswordResetTokenGenerator"  # noqa: S105
 ACCOUNT_RATE_LIMITS = {"login": "30/m/ip", "login_failed": "20/m/ip,5/5m/key"}
 MFA_ADAPTER = "apps.accounts.adapters.SecondFactorAdapter"
+MFA_FORMS = {
+    "add_webauthn": "apps.accounts.forms.AddPasskeyForm",
+    "edit_webauthn": "apps.accounts.forms.EditPasskeyForm",
+}
 MFA_SUPPORTED_TYPES = ["totp", "webauthn", "recovery_codes"]
 MFA_PASSKEY_LOGIN_ENABLED = True
 # No e-mail address is verified here.

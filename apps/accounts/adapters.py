@@ -12,6 +12,7 @@ from django.core.exceptions import ValidationError
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import reverse
 from django.utils.http import url_has_allowed_host_and_scheme
+from django.utils.translation import gettext_lazy as _
 
 from apps.accounts.address import client_address
 from apps.accounts.failures import account_named, record_failure
@@ -25,8 +26,8 @@ class AccountAdapter(DefaultAccountAdapter):
     """Accounts are made by owners of the hub."""
 
     error_messages = DefaultAccountAdapter.error_messages | {
-        "username_password_mismatch": "This name and password do not belong together.",
-        "email_password_mismatch": "This name and password do not belong together.",
+        "username_password_mismatch": _("This name and password do not belong together."),
+        "email_password_mismatch": _("This name and password do not belong together."),
     }
 
     def is_open_for_signup(self, request: HttpRequest) -> bool:

@@ -2,6 +2,8 @@
 
 from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
+from django.utils.translation import gettext as _
+from django.utils.translation import ngettext
 
 from apps.accounts.failures import account_named, record_failure
 from apps.core.pages.errors import Problem, Way, problem_page
@@ -26,9 +28,18 @@ def too_many_attempts() -> Problem:
     """Return what is said to those who try too often, with the ways that are still open."""
     return Problem(
         429,
-        "Too many attempts",
-        "The attempts were counted, and the person of the account is shown them.",
-        f"Wait {RETRY_SECONDS // 60} minutes, then try again. A passkey that is set up works at once, and an owner of "
-        "this hub can make a link to choose a new password.",
-        (Way("To sign in", reverse("account_login")), Way("How to get back in", reverse("account_reset_password"))),
+        _("Too many attempts"),
+        _("The attempts were counted, and the person of the account is shown them."),
+        ngettext(
+            "Wait %(count)s minute, then try again. A passkey that is set up works at once, and an owner of this hub "
+            "can make a link to choose a new password.",
+            "Wait %(count)s minutes, then try again. A passkey that is set up works at once, and an owner of this hub "
+            "can make a link to choose a new password.",
+            RETRY_SECONDS // 60,
+        )
+        % {"count": RETRY_SECONDS // 60},
+        (
+            Way(_("To sign in"), reverse("account_login")),
+            Way(_("How to get back in"), reverse("account_reset_password")),
+        ),
     )

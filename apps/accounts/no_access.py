@@ -5,6 +5,7 @@ from typing import Any
 from django.contrib import admin
 from django.http import HttpRequest, HttpResponse
 from django.template.response import TemplateResponse
+from django.utils.translation import gettext as _
 
 from apps.accounts.roles import all_roles
 
@@ -16,5 +17,5 @@ def has_any_access(user: Any) -> bool:
 
 def no_access(request: HttpRequest) -> HttpResponse:
     """Answer 403 with a page that says why, and what to ask for."""
-    context = {**admin.site.each_context(request), "title": "No access yet", "roles": all_roles()}
+    context = {**admin.site.each_context(request), "title": _("No access yet"), "roles": all_roles()}
     return TemplateResponse(request, "accounts/no_access.html", context, status=403)

@@ -7,6 +7,7 @@ from allauth.mfa.models import Authenticator
 from allauth.usersessions.models import UserSession
 from django.contrib.postgres.aggregates import ArrayAgg
 from django.db.models import Max, Min, Sum
+from django.utils.translation import gettext as _
 
 from apps.accounts.models import Account, FailedSignIns
 from apps.accounts.roles import all_roles
@@ -53,7 +54,7 @@ def sign_in_problems(clock: Clock = SYSTEM_CLOCK) -> list[SignInAlarm]:
 def second_factors(login_id: int) -> list[str]:
     """Return what an account uses besides its password, in words; recovery codes alone are none."""
     kinds = Authenticator.objects.filter(user=login_id).values_list("type", flat=True)
-    words = {Authenticator.Type.TOTP: "authenticator app", Authenticator.Type.WEBAUTHN: "passkey"}
+    words = {Authenticator.Type.TOTP: _("authenticator app"), Authenticator.Type.WEBAUTHN: _("passkey")}
     return sorted({words[kind] for kind in kinds if kind in words})
 
 

@@ -6,6 +6,7 @@ from allauth.mfa.models import Authenticator
 from django.contrib import messages
 from django.contrib.auth.models import User
 from django.http import HttpRequest
+from django.utils.translation import ngettext
 
 from apps.accounts.failures import record_failure, take_unnoticed
 from apps.accounts.services import sessions_end
@@ -16,12 +17,15 @@ def show_failures(request: HttpRequest, user: User, **_: Any) -> None:
     """Show a person who signs in how often that failed since they were last shown it."""
     found = take_unnoticed(user)
     if found.count:
-        attempts = "1 failed sign-in" if found.count == 1 else f"{found.count:,} failed sign-ins"
-        messages.warning(
-            request,
-            f"{attempts} to your account since {moment(found.since)}, the last at {moment(found.until)}. If that was "
-            "not you, choose another password and set up a second factor.",
+        words = ngettext(
+            "%(count)s failed sign-in to your account since %(since)s, the last at %(until)s. If that was not you, "
+            "choose another password and set up a second factor.",
+            "%(count)s failed sign-ins to your account since %(since)s, the last at %(until)s. If that was not you, "
+            "choose another password and set up a second factor.",
+            found.count,
         )
+        named = {"count": f"{found.count:,}", "since": moment(found.since), "until": moment(found.until)}
+        messages.warning(request, words % named)
 
 
 def record_wrong_code(request: HttpRequest, user: User, authenticator: Authenticator, **_: Any) -> None:

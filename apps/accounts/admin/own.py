@@ -14,6 +14,7 @@ from django.http import HttpRequest, HttpResponse, HttpResponseBase, HttpRespons
 from django.shortcuts import resolve_url
 from django.template.response import TemplateResponse
 from django.urls import reverse
+from django.utils.translation import ngettext
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_safe
 
@@ -65,8 +66,8 @@ def sessions(request: HttpRequest) -> HttpResponse:
     """List the browsers in which one is signed in; a POST signs out one of them, or all others."""
     if request.method == "POST":
         count = end_chosen(request, request.POST.get("session"))
-        ended = "1 session was" if count == 1 else f"{count} sessions were"
-        messages.success(request, f"{ended} signed out.")
+        words = ngettext("%(count)s session was signed out.", "%(count)s sessions were signed out.", count)
+        messages.success(request, words % {"count": count})
         return HttpResponseRedirect(reverse("usersessions_list"))
     found = sorted(UserSession.objects.purge_and_list(request.user), key=lambda one: one.last_seen_at, reverse=True)
     return TemplateResponse(request, "usersessions/usersession_list.html", {"sessions": found})

@@ -13,6 +13,8 @@ from typing import Any
 from django.contrib import admin
 from django.http import HttpRequest, HttpResponse
 from django.template.loader import render_to_string
+from django.utils.functional import Promise
+from django.utils.translation import gettext_lazy as _
 
 from apps.core.request_id import NO_REQUEST, current_request_id
 
@@ -30,7 +32,7 @@ LAST = (
 class Way:
     """A link out of an error."""
 
-    title: str
+    title: str | Promise
     link: str
 
 
@@ -39,60 +41,60 @@ class Problem:
     """An error in words. words: what happened. advice: what to do. ways: links besides the usual one."""
 
     status: int
-    title: str
-    words: str
-    advice: str
+    title: str | Promise
+    words: str | Promise
+    advice: str | Promise
     ways: Sequence[Way] = ()
 
 
-HOME = Way("To the first page", "/")
+HOME = Way(_("To the first page"), "/")
 NOT_FOUND = Problem(
     404,
-    "There is nothing here",
-    "The address is wrong, or what was here is gone.",
-    "Look for it by its name, or go back to the page that you came from.",
+    _("There is nothing here"),
+    _("The address is wrong, or what was here is gone."),
+    _("Look for it by its name, or go back to the page that you came from."),
 )
 FORBIDDEN = Problem(
     403,
-    "You may not see this",
-    "Your account lacks the permission.",
-    "Ask an owner of this hub for a role that allows it, or sign in with another account.",
+    _("You may not see this"),
+    _("Your account lacks the permission."),
+    _("Ask an owner of this hub for a role that allows it, or sign in with another account."),
 )
 UNREADABLE = Problem(
     400,
-    "This request cannot be read",
-    "The address or the form is not one that this hub knows. Nothing was changed.",
-    "Open the page again and repeat what you did.",
+    _("This request cannot be read"),
+    _("The address or the form is not one that this hub knows. Nothing was changed."),
+    _("Open the page again and repeat what you did."),
 )
 OUT_OF_DATE = Problem(
     403,
-    "This form is out of date",
-    "It was opened before you signed in or out, or your browser sends no cookie of the hub. Nothing was changed.",
-    "Go back, load the page again, and send the form once more.",
+    _("This form is out of date"),
+    _("It was opened before you signed in or out, or your browser sends no cookie of the hub. Nothing was changed."),
+    _("Go back, load the page again, and send the form once more."),
 )
 TOO_LARGE = Problem(
     413,
-    "That is too large",
-    "The form or the file is larger than this page takes. Nothing was changed.",
-    "Send less at once; large texts and imports have their own addresses in the API.",
+    _("That is too large"),
+    _("The form or the file is larger than this page takes. Nothing was changed."),
+    _("Send less at once; large texts and imports have their own addresses in the API."),
 )
 BUSY = Problem(
     503,
-    "The hub is busy",
-    "Too many requests are waiting. Nothing was changed.",
-    "Wait a few seconds, then load the page again.",
+    _("The hub is busy"),
+    _("Too many requests are waiting. Nothing was changed."),
+    _("Wait a few seconds, then load the page again."),
 )
 FAULT = Problem(
     500,
-    "Something went wrong here",
-    "The log of the hub says what, at the request below.",
-    "Try again. If it happens again, look into the log, or give the id of the request to who runs this hub.",
+    _("Something went wrong here"),
+    _("The log of the hub says what, at the request below."),
+    _("Try again. If it happens again, look into the log, or give the id of the request to who runs this hub."),
 )
 NO_DATABASE = Problem(
     500,
-    "The database cannot be reached",
-    "Nothing was changed. The hub goes on as soon as its database is back.",
-    "Wait a few seconds, then load the page again. /readyz says what the hub waits for.",
+    _("The database cannot be reached"),
+    _("Nothing was changed. The hub goes on as soon as its database is back."),
+    _("Wait a few seconds, then load the page again. /readyz says what the hub waits for."),
 )
 
 

@@ -1,11 +1,15 @@
-"""Durations and points in time as all pages say them: `3 min`, `3 min ago`, `2026-11-23 07:14:02 UTC`."""
+"""Durations and points in time as all pages say them: `3 min`, `3 min ago`, `2026-11-23 07:14:02 UTC`.
+
+Points in time are those of the zone of the page. In UTC they are written as logs have them, with the zone; in the zone
+that a person chose as people write them in the language of the page.
+"""
 
 from datetime import datetime, timedelta
 
 from django.utils.formats import date_format
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
-from django.utils.timezone import localtime
+from django.utils.timezone import get_current_timezone_name, localtime
 from django.utils.translation import gettext, ngettext
 
 from apps.core.domain.clock import SYSTEM_CLOCK, utcnow
@@ -18,12 +22,13 @@ def in_words(duration: timedelta) -> str:
     """Return a duration in its largest units: `40 s`, `3 min`, `2 h 5 min`, `4 days`; a negative one as `0 s`."""
     seconds = max(0, int(duration.total_seconds()))
     if seconds < MINUTE:
-        return f"{seconds} s"
+        return gettext("%(count)s s") % {"count": seconds}
     if seconds < HOUR:
-        return f"{seconds // MINUTE} min"
+        return gettext("%(count)s min") % {"count": seconds // MINUTE}
     if seconds < DAY:
-        minutes = seconds % HOUR // MINUTE
-        return f"{seconds // HOUR} h {minutes} min" if minutes else f"{seconds // HOUR} h"
+        hours, minutes = seconds // HOUR, seconds % HOUR // MINUTE
+        words = gettext("%(hours)s h %(minutes)s min") if minutes else gettext("%(hours)s h")
+        return words % {"hours": hours, "minutes": minutes}
     return days_in_words(seconds // DAY)
 
 
@@ -35,9 +40,10 @@ def days_in_words(days: int) -> str:
 def in_figures(milliseconds: float) -> str:
     """Return a measured duration in three digits or so: `8.5 ms`, `850 ms`, `12.3 s`; from a minute on in words."""
     if milliseconds < 1_000:
-        return f"{milliseconds:,.0f} ms" if milliseconds >= 10 else f"{milliseconds:.1f} ms"
+        figure = f"{milliseconds:,.0f}" if milliseconds >= 10 else f"{milliseconds:.1f}"
+        return gettext("%(count)s ms") % {"count": figure}
     if milliseconds < 1_000 * MINUTE:
-        return f"{milliseconds / 1_000:,.1f} s"
+        return gettext("%(count)s s") % {"count": f"{milliseconds / 1_000:,.1f}"}
     return in_words(timedelta(milliseconds=milliseconds))
 
 
@@ -47,7 +53,7 @@ def roughly(duration: timedelta) -> str:
     if seconds < HOUR:
         return in_words(duration)
     if seconds < DAY:
-        return f"{int(seconds // HOUR)} h"
+        return gettext("%(hours)s h") % {"hours": int(seconds // HOUR)}
     if seconds < 2 * MONTH:
         return days_in_words(int(seconds // DAY))
     if seconds < 2 * YEAR:
@@ -70,8 +76,18 @@ def age(duration: timedelta) -> str:
 
 
 def exact(at: datetime) -> str:
-    """Return a point in time to the second with its zone, in the zone of the page: `2026-11-23 07:14:02 UTC`."""
-    return date_format(localtime(at), "Y-m-d H:i:s T")
+    """Return a point in time, in UTC to the second: `2026-11-23 07:14:02 UTC`; elsewhere as people write it."""
+    return date_format(localtime(at), "Y-m-d H:i:s T" if is_utc() else "DATETIME_FORMAT")
+
+
+def to_the_minute(at: datetime) -> str:
+    """Return a point in time to the minute: `2026-11-23 07:14 UTC`; in another zone as people write it."""
+    return date_format(localtime(at), "Y-m-d H:i T" if is_utc() else "DATETIME_FORMAT")
+
+
+def is_utc() -> bool:
+    """Return whether the page is in UTC, since it is one of operators, or its reader chose no zone."""
+    return get_current_timezone_name() == "UTC"
 
 
 def time_tag(at: datetime, words: str) -> SafeString:

@@ -69,7 +69,8 @@ class Outside(HTMLParser):
         if tag not in INLINE:
             self._depth = 0
         if not is_data and not self._is_data:
-            names = [*READ, "value"] if given.get("type") in {"submit", "button", "reset"} else READ
+            is_button = tag == "input" and given.get("type") in {"submit", "button", "reset"}
+            names = [*READ, "value"] if is_button else READ
             for name in names:
                 self._note(outside(given.get(name, ""))[0])
             if tag == "meta" and given.get("name") in {"description", "application-name"}:

@@ -4,11 +4,11 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 from django.template import engines
-from django.utils import timezone
+from django.utils import timezone, translation
 from hypothesis import given
 from hypothesis import strategies as st
 
-from apps.core.pages.times import age, ago, ago_tag, exact, in_figures, in_words, moment_tag, roughly
+from apps.core.pages.times import age, ago, ago_tag, exact, in_figures, in_words, moment_tag, roughly, to_the_minute
 
 NOON = datetime(2026, 5, 10, 12, 0, 7, tzinfo=UTC)
 S, H, D = 1, 3600, 86_400
@@ -50,8 +50,14 @@ def test_every_duration_has_one_number_and_one_unit(duration: timedelta) -> None
 
 def test_point_in_time_has_its_zone() -> None:
     assert exact(NOON) == "2026-05-10 12:00:07 UTC"
+    assert to_the_minute(NOON) == "2026-05-10 12:00 UTC"
+
+
+def test_a_zone_that_was_chosen_has_times_as_people_write_them() -> None:
     with timezone.override("Europe/Berlin"):
-        assert exact(NOON) == "2026-05-10 14:00:07 CEST"
+        assert exact(NOON) == "May 10, 2026, 2 p.m."
+        with translation.override("zh-hant"):
+            assert exact(NOON) == to_the_minute(NOON) == "2026年5月10日 14:00"
 
 
 def test_words_have_the_exact_time_behind_them() -> None:
