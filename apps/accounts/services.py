@@ -14,6 +14,7 @@ from django.core.exceptions import ValidationError
 from django.db import transaction
 from django.urls import reverse
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_noop
 
 from apps.accounts.domain.time_zones import time_zones
 from apps.accounts.models import Account
@@ -37,7 +38,8 @@ __all__ = [
     "sessions_end",
 ]
 
-UNBOUND_SUPERUSER = "A superuser sees everything and cannot be bound. Give the account a role instead."
+# Answered by the API as it is; the form translates it.
+UNBOUND_SUPERUSER = gettext_noop("A superuser sees everything and cannot be bound. Give the account a role instead.")
 
 
 def account_find(username: str) -> User:

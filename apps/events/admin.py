@@ -8,22 +8,36 @@ from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
 from django.utils.safestring import SafeString
-from django.utils.translation import ngettext
+from django.utils.translation import gettext, ngettext
+from django.utils.translation import gettext_lazy as _
 from unfold.admin import ModelAdmin, TabularInline
 from unfold.dataclasses import ActionDialog
 from unfold.decorators import action, display
 
-from apps.core.admin.kit import NOTHING, ReadOnly, after_dialog, badge, excerpt, found_or_404, link, moment, pretty_json
+from apps.core.admin.kit import (
+    NOTHING,
+    ReadOnly,
+    after_dialog,
+    badge,
+    badge_column,
+    choice_badge,
+    column,
+    excerpt,
+    found_or_404,
+    link,
+    moment,
+    pretty_json,
+)
 from apps.events import services
 from apps.events.models import Delivery, Event
 from apps.events.subscribers import all_event_names, all_subscribers
 
-STATUS_COLOURS = {"Pending": "info", "Delivered": "success", "Failed": "danger"}
+STATUS_COLOURS = {"pending": "info", "delivered": "success", "failed": "danger"}
 REDELIVER_DIALOG = ActionDialog(
-    title="Deliver again?",
-    description="Subscribers recognise an event by its id: one that has processed it already does nothing.",
+    title=_("Deliver again?"),
+    description=_("Subscribers recognise an event by its id: one that has processed it already does nothing."),
     form_class=None,
-    form_submit_text="Deliver again",
+    form_submit_text=_("Deliver again"),
 )
 
 
@@ -41,15 +55,15 @@ class KnownValueFilter(admin.SimpleListFilter):
 
 
 class EventNameFilter(KnownValueFilter):
-    title, parameter_name, field, values = "name", "name", "name", staticmethod(all_event_names)
+    title, parameter_name, field, values = _("name"), "name", "name", staticmethod(all_event_names)
 
 
 class DeliveryNameFilter(KnownValueFilter):
-    title, parameter_name, field, values = "event name", "name", "event__name", staticmethod(all_event_names)
+    title, parameter_name, field, values = _("event name"), "name", "event__name", staticmethod(all_event_names)
 
 
 class SubscriberFilter(KnownValueFilter):
-    title, parameter_name, field = "subscriber", "subscriber", "subscriber"
+    title, parameter_name, field = _("subscriber"), "subscriber", "subscriber"
     values = staticmethod(all_subscribers)
 
 
@@ -63,23 +77,18 @@ class RedeliverPermission:
 class DeliveryColumns:
     """Columns of a delivery, for lists and pages."""
 
-    @display(description="Status", ordering="status", label=STATUS_COLOURS)
-    def status_badge(self, delivery: Delivery) -> str:
-        return delivery.get_status_display()
+    status_badge = badge_column("status", _("Status"), STATUS_COLOURS)
+    status_label = column(_("Status"), lambda delivery: choice_badge(delivery, "status", STATUS_COLOURS))
 
-    @display(description="Status")
-    def status_label(self, delivery: Delivery) -> str:
-        return badge(delivery.get_status_display(), STATUS_COLOURS[delivery.get_status_display()])
-
-    @display(description="Emitted at", ordering="id")
+    @display(description=_("Emitted at"), ordering="id")
     def emitted(self, delivery: Delivery) -> str:
         return moment(delivery.event.created_at)
 
-    @display(description="Delivered at", ordering="delivered_at")
+    @display(description=_("Delivered at"), ordering="delivered_at")
     def delivered(self, delivery: Delivery) -> str:
         return moment(delivery.delivered_at)
 
-    @display(description="Next try", ordering="next_attempt_at")
+    @display(description=_("Next try"), ordering="next_attempt_at")
     def next_try(self, delivery: Delivery) -> str:
         return moment(delivery.next_attempt_at if delivery.status == Delivery.Status.PENDING else None)
 
@@ -88,11 +97,11 @@ class DeliveryInline(ReadOnly, DeliveryColumns, TabularInline):
     model = Delivery
     fields = ["subscriber_link", "status_label", "attempts", "next_try", "delivered", "last_error"]
     readonly_fields = fields
-    verbose_name_plural = "deliveries"
+    verbose_name_plural = _("deliveries")
     extra = 0
     hide_title = True
 
-    @display(description="Subscriber")
+    @display(description=_("Subscriber"))
     def subscriber_link(self, delivery: Delivery) -> SafeString:
         return link("admin:events_delivery_change", delivery.pk, delivery.subscriber)
 
@@ -105,7 +114,7 @@ class EventAdmin(RedeliverPermission, ReadOnly, ModelAdmin):
     list_filter = [EventNameFilter, ("delivered_at", admin.EmptyFieldListFilter), "created_at"]
     list_fullwidth = True
     search_fields = ["uuid__exact"]
-    search_help_text = "The whole id of an event"
+    search_help_text = _("The whole id of an event")
     ordering = ["-id"]
     actions = ["redeliver"]
     actions_detail = ["redeliver_this"]
@@ -117,33 +126,34 @@ class EventAdmin(RedeliverPermission, ReadOnly, ModelAdmin):
         events: QuerySet[Event] = super().get_queryset(request)
         return events.prefetch_related("deliveries")
 
-    @display(description="State", label=STATUS_COLOURS)
-    def state(self, event: Event) -> str:
-        return worst_status(event)
+    state = column(
+        _("State"),
+        lambda event: (worst_status(event).value, gettext(worst_status(event).label)),
+        colours=STATUS_COLOURS,
+    )
+    state_label = column(
+        _("State"), lambda event: badge(gettext(worst_status(event).label), STATUS_COLOURS[worst_status(event)])
+    )
 
-    @display(description="State")
-    def state_label(self, event: Event) -> str:
-        return badge(worst_status(event), STATUS_COLOURS[worst_status(event)])
-
-    @display(description="Emitted at", ordering="id")
+    @display(description=_("Emitted at"), ordering="id")
     def created(self, event: Event) -> str:
         return moment(event.created_at)
 
-    @display(description="Delivered at", ordering="delivered_at")
+    @display(description=_("Delivered at"), ordering="delivered_at")
     def delivered(self, event: Event) -> str:
         return moment(event.delivered_at)
 
-    @display(description="Payload")
+    @display(description=_("Payload"))
     def content(self, event: Event) -> SafeString:
         # Payloads carry identifiers, never the content of a memory, so nothing is left out.
         return pretty_json(event.payload)
 
-    @action(description="Deliver the selected events again", icon="replay", permissions=["redeliver"])
+    @action(description=_("Deliver the selected events again"), icon="replay", permissions=["redeliver"])
     def redeliver(self, request: HttpRequest, queryset: QuerySet[Event]) -> None:
         ids = Delivery.objects.filter(event__in=queryset.values("pk")).values_list("id", flat=True)
         report_redelivery(request, services.redeliver(delivery_ids=list(ids)))
 
-    @action(description="Deliver again", icon="replay", permissions=["view", "redeliver"], dialog=REDELIVER_DIALOG)
+    @action(description=_("Deliver again"), icon="replay", permissions=["view", "redeliver"], dialog=REDELIVER_DIALOG)
     def redeliver_this(self, request: HttpRequest, form: Any, object_id: str) -> HttpResponse:
         event = found_or_404(self.get_object(request, object_id))
         ids = Delivery.objects.filter(event=event).values_list("id", flat=True)
@@ -162,7 +172,7 @@ class DeliveryAdmin(RedeliverPermission, ReadOnly, DeliveryColumns, ModelAdmin):
     list_fullwidth = True
     list_select_related = ["event"]
     search_fields = ["event__uuid__exact"]
-    search_help_text = "The whole id of an event"
+    search_help_text = _("The whole id of an event")
     ordering = ["-id"]
     actions = ["redeliver"]
     actions_detail = ["redeliver_this"]
@@ -175,40 +185,40 @@ class DeliveryAdmin(RedeliverPermission, ReadOnly, DeliveryColumns, ModelAdmin):
         "last_error", "content",
     ]  # fmt: skip
 
-    @display(description="Last error")
+    @display(description=_("Last error"))
     def error(self, delivery: Delivery) -> SafeString | str:
         return excerpt(delivery.last_error) if delivery.last_error else NOTHING
 
-    @display(description="Event", ordering="event__name")
+    @display(description=_("Event"), ordering="event__name")
     def event_name(self, delivery: Delivery) -> str:
         return delivery.event.name
 
-    @display(description="Event")
+    @display(description=_("Event"))
     def event_link(self, delivery: Delivery) -> SafeString:
         text = f"{delivery.event.name} {delivery.event.uuid}"
         return link("admin:events_event_change", delivery.event_id, text)
 
-    @display(description="Payload")
+    @display(description=_("Payload"))
     def content(self, delivery: Delivery) -> SafeString:
         return pretty_json(delivery.event.payload)
 
-    @action(description="Redeliver the selected deliveries", icon="replay", permissions=["redeliver"])
+    @action(description=_("Redeliver the selected deliveries"), icon="replay", permissions=["redeliver"])
     def redeliver(self, request: HttpRequest, queryset: QuerySet[Delivery]) -> None:
         ids = list(queryset.values_list("id", flat=True))
         report_redelivery(request, services.redeliver(delivery_ids=ids))
 
-    @action(description="Deliver again", icon="replay", permissions=["view", "redeliver"], dialog=REDELIVER_DIALOG)
+    @action(description=_("Deliver again"), icon="replay", permissions=["view", "redeliver"], dialog=REDELIVER_DIALOG)
     def redeliver_this(self, request: HttpRequest, form: Any, object_id: str) -> HttpResponse:
         delivery = found_or_404(self.get_object(request, object_id))
         report_redelivery(request, services.redeliver(delivery_ids=[delivery.pk]))
         return after_dialog(request, reverse("admin:events_delivery_change", args=[object_id]))
 
 
-def worst_status(event: Event) -> str:
-    """Return the label of the status that needs most attention among an event's deliveries."""
+def worst_status(event: Event) -> Delivery.Status:
+    """Return the status that needs most attention among an event's deliveries."""
     states = {delivery.status for delivery in event.deliveries.all()}
     order = (Delivery.Status.FAILED, Delivery.Status.PENDING)
-    return str(next((status.label for status in order if status in states), Delivery.Status.DELIVERED.label))
+    return next((status for status in order if status in states), Delivery.Status.DELIVERED)
 
 
 def report_redelivery(request: HttpRequest, count: int) -> None:
@@ -217,4 +227,4 @@ def report_redelivery(request: HttpRequest, count: int) -> None:
         text = ngettext("%d delivery is queued again.", "%d deliveries are queued again.", count)
         messages.success(request, text % count)
     else:
-        messages.warning(request, "These events have no subscribers: nothing was queued.")
+        messages.warning(request, gettext("These events have no subscribers: nothing was queued."))

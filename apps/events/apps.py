@@ -1,10 +1,11 @@
 from django.apps import AppConfig
+from django.utils.translation import gettext_lazy as _
 
 
 class EventsConfig(AppConfig):
     name = "apps.events"
     label = "events"
-    verbose_name = "Events"
+    verbose_name = _("Events")
 
     def ready(self) -> None:
         from apps.core.personal.registry import register_stores

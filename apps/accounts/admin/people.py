@@ -19,6 +19,8 @@ from django.db.models import Count, Exists, OuterRef, QuerySet
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.template.response import TemplateResponse
 from django.urls import reverse
+from django.utils.translation import gettext, ngettext
+from django.utils.translation import gettext_lazy as _
 from unfold.admin import ModelAdmin
 from unfold.decorators import action, display
 from unfold.forms import AdminPasswordChangeForm
@@ -27,43 +29,63 @@ from apps.accounts import services
 from apps.accounts.admin.people_forms import AccountChangeForm, AccountCreationForm, role_names
 from apps.accounts.powers import may_give
 from apps.accounts.selectors import second_factors
-from apps.core.admin.kit import NOTHING, column, found_or_404, moment_column, required_permission
+from apps.core.admin.kit import (
+    NOTHING,
+    column,
+    found_or_404,
+    moment_column,
+    required_permission,
+    scope_in_words,
+)
+from apps.core.words import Words
 
 # Secrets of second factors and keys of sessions are shown on no page.
 for model in (User, Group, EmailAddress, EmailConfirmation, Authenticator, UserSession):
     if admin.site.is_registered(model):
         admin.site.unregister(model)
 
-ROLE_COLOURS = {"Superuser": "warning", "Owner": "warning", "Operator": "info", "No access": "danger"}
+# What a stolen password would open; roles have their own names.
+SUPERUSER, OWN_PERMISSIONS, NO_ACCESS = "Superuser", "Own permissions", "No access"
+ROLE_COLOURS = {SUPERUSER: "warning", "Owner": "warning", "Operator": "info", NO_ACCESS: "danger"}
+ROLE_WORDS = {SUPERUSER: _("Superuser"), OWN_PERMISSIONS: _("Own permissions"), NO_ACCESS: _("No access")}
+FACTORS = {"yes": _("yes"), "none": _("none"), "unset": _("not set up")}
+FACTOR_COLOURS = {"yes": "success", "none": "danger", "unset": None}
 BOUND = (
-    "Bound",
+    _("Bound"),
     {
         "fields": [("user_id", "household_id", "persona_id"), "reads"],
-        "description": "The account sees only memories, conflicts and events that match every field that is filled "
-        "in, and nothing of the rest of the hub. Blank: everything that the role allows.",
+        "description": _(
+            "The account sees only memories, conflicts and events that match every field that is filled "
+            "in, and nothing of the rest of the hub. Blank: everything that the role allows."
+        ),
     },
 )
 Step = Callable[[User], str]
 
 
 def role_of(user: User) -> str:
-    """Return in a word what an account may do."""
+    """Return what an account may do: the name of a role, or one of ROLE_WORDS."""
     if user.is_superuser:
-        return "Superuser"
+        return SUPERUSER
     groups = {group.name for group in user.groups.all()}
     found = next((name for name in role_names() if name in groups), None)
-    return found or ("Own permissions" if user.is_staff else "No access")
+    return found or (OWN_PERMISSIONS if user.is_staff else NO_ACCESS)
+
+
+def say_role(role: str) -> str:
+    """Return what an account may do in the language of the reader."""
+    return str(ROLE_WORDS[role]) if role in ROLE_WORDS else gettext(role)
 
 
 def bound_of(user: User) -> str:
     """Return what an account is bound to."""
     account = getattr(user, "account", None)
-    return str(account) if account else "everything"
+    return (scope_in_words(account.scope) if account else "") or gettext("everything")
 
 
 def has_powers(user: User) -> bool:
     """Return whether a stolen password of the account would open the whole hub."""
-    return role_of(user) in {"Superuser", "Owner", "Operator"}
+    return role_of(user) in {SUPERUSER, "Owner", "Operator"}
 
 
 @admin.register(User)
@@ -78,38 +100,38 @@ class AccountAdmin(BaseUserAdmin, ModelAdmin):
     list_filter_submit = True
     list_fullwidth = True
     search_fields = ["username", "first_name", "last_name", "account__user_id", "account__household_id"]
-    search_help_text = "A part of a name, or of a bound"
+    search_help_text = _("A part of a name, or of a bound")
     readonly_fields = ["second_factor_shown", "session_count", "signed_in", "joined"]
     actions_detail = ["password_link", "reset_second_factor", "sign_out_everywhere"]
     add_fieldsets = [
         (None, {"fields": ["username", "usable_password", "password1", "password2"]}),
-        ("Role", {"fields": ["role"]}),
+        (_("Role"), {"fields": ["role"]}),
         BOUND,
     ]
 
-    role_shown = column("Role", role_of, colours=ROLE_COLOURS)
-    bound_shown = column("Bound to", bound_of)
-    signed_in = moment_column("last_login", "Last signed in at", ordering="last_login")
-    joined = moment_column("date_joined", "Made at")
+    role_shown = column(_("Role"), lambda user: (role_of(user), say_role(role_of(user))), colours=ROLE_COLOURS)
+    bound_shown = column(_("Bound to"), bound_of)
+    signed_in = moment_column("last_login", _("Last signed in at"), ordering="last_login")
+    joined = moment_column("date_joined", _("Made at"))
 
-    @display(description="Second factor", label={"yes": "success", "none": "danger", "not set up": None})
-    def second_factor(self, user: Any) -> str:
-        if user.has_second_factor:
-            return "yes"
-        return "none" if has_powers(user) else "not set up"
+    @display(description=_("Second factor"), label=FACTOR_COLOURS)
+    def second_factor(self, user: Any) -> tuple[str, Words]:
+        state = "yes" if user.has_second_factor else "none" if has_powers(user) else "unset"
+        return state, FACTORS[state]
 
-    @display(description="Second factor")
+    @display(description=_("Second factor"))
     def second_factor_shown(self, user: User) -> str:
         found = second_factors(user.pk)
         if found:
-            return f"Signing in needs {' or '.join(found)}."
-        hint = "This account may do a lot: ask its person to set one up, under their own account."
-        return f"None: the password is enough. {hint if has_powers(user) else ''}"
+            names = gettext(" or ").join(found)
+            return gettext("Signing in needs %(factors)s.") % {"factors": names}
+        hint = gettext("This account may do a lot: ask its person to set one up, under their own account.")
+        return f"{gettext('None: the password is enough.')} {hint if has_powers(user) else ''}"
 
-    @display(description="Signed in at")
+    @display(description=_("Signed in at"))
     def session_count(self, user: Any) -> str:
         count = user.sessions_now
-        return NOTHING if not count else "1 browser" if count == 1 else f"{count} browsers"
+        return ngettext("%(count)s browser", "%(count)s browsers", count) % {"count": count} if count else NOTHING
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[User]:
         users: QuerySet[User] = super().get_queryset(request)
@@ -126,10 +148,10 @@ class AccountAdmin(BaseUserAdmin, ModelAdmin):
         more = ["groups", "user_permissions", "is_superuser"] if request.user.is_superuser else ["groups"]
         return [
             (None, {"fields": ["username", "password", "is_active", ("first_name", "last_name")]}),
-            ("Role", {"fields": ["role"]}),
+            (gettext("Role"), {"fields": ["role"]}),
             BOUND,
-            ("Sign-in", {"fields": ["second_factor_shown", ("session_count", "signed_in", "joined")]}),
-            ("More permissions", {"fields": more, "classes": ["collapse"]}),
+            (gettext("Sign-in"), {"fields": ["second_factor_shown", ("session_count", "signed_in", "joined")]}),
+            (gettext("More permissions"), {"fields": more, "classes": ["collapse"]}),
         ]
 
     def save_related(self, request: HttpRequest, form: Any, formsets: Any, change: bool) -> None:
@@ -165,7 +187,7 @@ class AccountAdmin(BaseUserAdmin, ModelAdmin):
 
     # Helping people back in
 
-    @action(description="Link to choose a password", icon="link", permissions=["help"], url_path="password-link")
+    @action(description=_("Link to choose a password"), icon="link", permissions=["help"], url_path="password-link")
     def password_link(self, request: HttpRequest, object_id: str) -> HttpResponse:
         """Ask, then show a link by which the person chooses a password."""
         user = self.account_for_step(request, object_id)
@@ -174,39 +196,56 @@ class AccountAdmin(BaseUserAdmin, ModelAdmin):
             return self.question(
                 request,
                 user,
-                title=f"Make a link for {user.username}?",
-                text="With it the person chooses a password. It works once, for a day, until they have signed in. Send "
-                "it by a way that only they read; a second factor is asked for all the same.",
-                button="Make the link",
+                title=gettext("Make a link for %(name)s?") % {"name": user.username},
+                text=gettext(
+                    "With it the person chooses a password. It works once, for a day, until they have signed in. Send "
+                    "it by a way that only they read; a second factor is asked for all the same."
+                ),
+                button=gettext("Make the link"),
             )
         url = request.build_absolute_uri(services.password_link(login=user))
         self.log_change(request, user, "Made a link to choose a password.")
-        context = {"title": "Link to choose a password", "opts": self.opts, "account": user, "url": url, "page": page}
+        context = {
+            "title": gettext("Link to choose a password"),
+            "opts": self.opts,
+            "account": user,
+            "url": url,
+            "page": page,
+        }
         return TemplateResponse(request, "accounts/link.html", {**self.admin_site.each_context(request), **context})
 
-    @action(description="Remove second factor", icon="phonelink_erase", permissions=["help"], url_path="second-factor")
+    @action(
+        description=_("Remove second factor"), icon="phonelink_erase", permissions=["help"], url_path="second-factor"
+    )
     def reset_second_factor(self, request: HttpRequest, object_id: str) -> HttpResponse:
         """Ask, then remove all second factors of an account whose person lost them."""
         return self.take_step(
             request,
             object_id,
-            lambda user: f"{services.second_factor_reset(login=user)} removed, and all sessions are signed out.",
-            title="Remove the second factor of {}?",
-            text="Authenticator app, passkeys and recovery codes of this account stop working, and it is signed out "
-            "everywhere. Afterwards the password is enough, until its person sets up a second factor again.",
-            button="Remove",
+            lambda user: (
+                gettext("%(count)s removed, and all sessions are signed out.")
+                % {"count": services.second_factor_reset(login=user)}
+            ),
+            title=gettext("Remove the second factor of %(name)s?"),
+            text=gettext(
+                "Authenticator app, passkeys and recovery codes of this account stop working, and it is signed out "
+                "everywhere. Afterwards the password is enough, until its person sets up a second factor again."
+            ),
+            button=gettext("Remove"),
+            logged="Remove",
         )
 
-    @action(description="Sign out everywhere", icon="logout", permissions=["help"], url_path="sign-out")
+    @action(description=_("Sign out everywhere"), icon="logout", permissions=["help"], url_path="sign-out")
     def sign_out_everywhere(self, request: HttpRequest, object_id: str) -> HttpResponse:
         """Ask, then end all sessions of an account."""
         return self.take_step(
             request,
             object_id,
-            lambda user: f"{services.sessions_end(login=user)} signed out.",
-            title="Sign {} out everywhere?",
-            text="All browsers in which this account is signed in have to sign in again.",
-            button="Sign out",
+            lambda user: gettext("%(count)s signed out.") % {"count": services.sessions_end(login=user)},
+            title=gettext("Sign %(name)s out everywhere?"),
+            text=gettext("All browsers in which this account is signed in have to sign in again."),
+            button=gettext("Sign out"),
+            logged="Sign out",
         )
 
     def account_for_step(self, request: HttpRequest, object_id: str) -> User:
@@ -219,14 +258,14 @@ class AccountAdmin(BaseUserAdmin, ModelAdmin):
 
     has_help_permission = required_permission("auth.change_user")
 
-    def take_step(self, request: HttpRequest, object_id: str, step: Step, **words: str) -> HttpResponse:
-        """Ask with some words, and take a step once that was confirmed."""
+    def take_step(self, request: HttpRequest, object_id: str, step: Step, *, logged: str, **words: str) -> HttpResponse:
+        """Ask with some words, and take a step once that was confirmed. logged: what the admin's log keeps."""
         user = self.account_for_step(request, object_id)
-        title = words.pop("title").format(user.username)
+        title = words.pop("title") % {"name": user.username}
         if request.method != "POST":
             return self.question(request, user, title=title, **words)
         done = step(user)
-        self.log_change(request, user, words["button"])
+        self.log_change(request, user, logged)
         messages.success(request, f"{user.username}: {done}")
         return HttpResponseRedirect(reverse("admin:auth_user_change", args=[user.pk]))
 
@@ -241,9 +280,13 @@ class AccountAdmin(BaseUserAdmin, ModelAdmin):
 class GroupAdmin(BaseGroupAdmin, ModelAdmin):
     """Permissions that several people share. Those of the roles are set by the hub."""
 
-    list_display = ["name", "kind"]
+    list_display = ["shown_name", "kind"]
 
-    kind = column("", lambda group: "role of the hub" if group.name in role_names() else "your own")
+    shown_name = column(
+        _("Name"), lambda group: gettext(group.name) if group.name in role_names() else group.name, ordering="name"
+    )
+
+    kind = column("", lambda group: gettext("role of the hub") if group.name in role_names() else gettext("your own"))
 
     def has_change_permission(self, request: HttpRequest, obj: Group | None = None) -> bool:
         """Return whether the group may be changed; roles are what the hub makes them."""

@@ -5,6 +5,8 @@ from typing import Any
 from django import forms
 from django.contrib.auth.models import Group, Permission
 from django.core.exceptions import ValidationError
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
 from unfold.forms import UserChangeForm, UserCreationForm
 from unfold.widgets import UnfoldAdminSelectWidget
 
@@ -14,8 +16,8 @@ from apps.accounts.services import UNBOUND_SUPERUSER
 from apps.core.admin.key_forms import IdentifierInput, OwnersField
 from apps.core.domain.scope import IDENTIFIERS, MAX_IDENTIFIER_CHARS, Scope
 
-LAST_MANAGER = "No other account could manage accounts any more. Give another one the role Owner first."
-LABELS = {"user_id": "User", "household_id": "Household", "persona_id": "Persona"}
+LAST_MANAGER = _("No other account could manage accounts any more. Give another one the role Owner first.")
+LABELS = {"user_id": _("User"), "household_id": _("Household"), "persona_id": _("Persona")}
 
 
 def role_names() -> list[str]:
@@ -25,7 +27,10 @@ def role_names() -> list[str]:
 
 def role_choices() -> list[tuple[str, str]]:
     """Return the roles as choices, each with what it may do."""
-    return [("", "None: may not enter"), *((role.name, f"{role.name}: {role.summary}") for role in all_roles())]
+    return [
+        ("", gettext("None: may not enter")),
+        *((role.name, f"{gettext(role.name)}: {gettext(role.summary)}") for role in all_roles()),
+    ]
 
 
 def identifier_field(name: str) -> forms.CharField:
@@ -38,14 +43,14 @@ def identifier_field(name: str) -> forms.CharField:
 class AccountFields(forms.Form):
     """The fields that a new and an existing account have in common."""
 
-    role = forms.ChoiceField(label="Role", required=False, choices=role_choices, widget=UnfoldAdminSelectWidget())
+    role = forms.ChoiceField(label=_("Role"), required=False, choices=role_choices, widget=UnfoldAdminSelectWidget())
     user_id = identifier_field("user_id")
     household_id = identifier_field("household_id")
     persona_id = identifier_field("persona_id")
     reads = OwnersField(
         required=False,
-        label="May read besides",
-        help_text="Users and teams, such as team:platform. Save for more fields.",
+        label=_("May read besides"),
+        help_text=_("Users and teams, such as team:platform. Save for more fields."),
     )
 
     def scope(self) -> Scope:
@@ -57,9 +62,9 @@ class AccountFields(forms.Form):
         is_bound = self.scope() != Scope()
         is_superuser = cleaned.get("is_superuser", getattr(getattr(self, "instance", None), "is_superuser", False))
         if is_bound and is_superuser:
-            raise ValidationError(UNBOUND_SUPERUSER)
+            raise ValidationError(gettext(UNBOUND_SUPERUSER))
         if cleaned.get("reads") and not is_bound:
-            raise ValidationError({"reads": "An account without a bound reads everything already."})
+            raise ValidationError({"reads": gettext("An account without a bound reads everything already.")})
         return cleaned
 
 
@@ -95,7 +100,7 @@ class AccountChangeForm(AccountFields, UserChangeForm):
         groups_field = self.fields.get("groups")
         if isinstance(groups_field, forms.ModelMultipleChoiceField):
             groups_field.queryset = Group.objects.exclude(name__in=role_names())
-            groups_field.label = "Groups of your own"
+            groups_field.label = gettext("Groups of your own")
 
 
 class AccountCreationForm(AccountFields, UserCreationForm):

@@ -9,7 +9,10 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
-NO_NUMBER = "no sample"
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
+
+NO_NUMBER = _("no sample")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -105,7 +108,7 @@ class Chart:
     @property
     def heads(self) -> list[str]:
         """Return the heads of the table: of the moments, and of each series."""
-        return ["Time", *(one.label for one in self.series)]
+        return [gettext("Time"), *(one.label for one in self.series)]
 
     def rows(self) -> Iterator[tuple[str, list[str]]]:
         """Yield the rows of the table: label and values, the latest first."""
@@ -118,6 +121,6 @@ class Chart:
             return one.words[number]
         value = one.values[number]
         if value is None:
-            return NO_NUMBER
+            return str(NO_NUMBER)
         shown = f"{value:,.0f}" if self.is_whole or value >= 100 else f"{value:,.1f}"
         return f"{shown} {self.unit}".strip()

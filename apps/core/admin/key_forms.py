@@ -11,6 +11,8 @@ from django.core.exceptions import ValidationError
 from django.utils.html import format_html, format_html_join
 from django.utils.module_loading import import_string
 from django.utils.safestring import SafeString
+from django.utils.translation import gettext, gettext_noop, ngettext
+from django.utils.translation import gettext_lazy as _
 from unfold.widgets import UnfoldAdminSelectWidget, UnfoldAdminTextInputWidget, UnfoldBooleanSwitchWidget
 
 from apps.core.db.user_locks import locked_among
@@ -21,15 +23,20 @@ from apps.core.models import ApiKey
 
 MAX_SUGGESTIONS = 1_000
 OVERLAPS = {
-    timedelta(): "Not at all",
-    timedelta(hours=1): "An hour",
-    DEFAULT_OVERLAP: "A day",
-    timedelta(days=7): "A week",
-    timedelta(days=30): "30 days",
+    timedelta(): _("Not at all"),
+    timedelta(hours=1): _("An hour"),
+    DEFAULT_OVERLAP: _("A day"),
+    timedelta(days=7): _("A week"),
+    timedelta(days=30): _("30 days"),
 }
 # What a new key is proposed to live.
 PROPOSED_LIFE = timedelta(days=90)
-NOT_CONFIRMED = "This key reaches everyone's memories. Confirm that it shall."
+# Said by `domain.keys`, which imports no framework.
+DOMAIN_WORDS = gettext_noop(
+    "A key that is bound to nothing reaches everyone's memories. Name a user, a household or a persona, "
+    "or say that it shall be unbound."
+)
+NOT_CONFIRMED = _("This key reaches everyone's memories. Confirm that it shall.")
 
 
 def known_identifiers(name: str) -> list[str]:
@@ -51,10 +58,11 @@ def counted_identifiers(name: str) -> dict[str, str]:
 
 def in_words(count: IdentifierCount) -> str:
     """Return what there is of a user, a household or a persona."""
-    memories = f"{count.memories:,} {'memory' if count.memories == 1 else 'memories'}"
+    memories = ngettext("%(shown)s memory", "%(shown)s memories", count.memories) % {"shown": f"{count.memories:,}"}
     if count.people is None:
         return memories
-    return f"{count.people:,} {'person' if count.people == 1 else 'people'}, {memories}"
+    people = ngettext("%(shown)s person", "%(shown)s people", count.people) % {"shown": f"{count.people:,}"}
+    return f"{people}, {memories}"
 
 
 class IdentifierInput(UnfoldAdminTextInputWidget):  # type: ignore[misc]
@@ -79,7 +87,10 @@ class OwnersInput(IdentifierInput):
         known, first = "mh-known-owners", (attrs or {}).get("id", f"id_{name}")
         given = {**(attrs or {}), "list": known, "autocomplete": "off"}
         # The label of the form belongs to the first of them.
-        parts = [{"id": f"{first}_{n}", "aria-label": f"Another one, {n + 1}"} if n else {} for n in range(len(owners))]
+        parts = [
+            {"id": f"{first}_{n}", "aria-label": gettext("Another one, %(number)s") % {"number": n + 1}} if n else {}
+            for n in range(len(owners))
+        ]
         fields = (
             (UnfoldAdminTextInputWidget.render(self, name, owner, {**given, "id": first, **part}),)
             for owner, part in zip(owners, parts, strict=True)
@@ -101,11 +112,11 @@ class OwnersField(forms.Field):
     def clean(self, value: Any) -> list[str]:
         owners = sorted(set(value or []))
         if len(owners) > MAX_OWNERS:
-            raise ValidationError(f"At most {MAX_OWNERS} users and teams.")
+            raise ValidationError(gettext("At most %(most)s users and teams.") % {"most": MAX_OWNERS})
         if any(len(owner) > MAX_IDENTIFIER_CHARS or "\0" in owner for owner in owners):
-            raise ValidationError(f"An id has at most {MAX_IDENTIFIER_CHARS} characters.")
+            raise ValidationError(gettext("An id has at most %(most)s characters.") % {"most": MAX_IDENTIFIER_CHARS})
         if locked_among(owners):
-            raise ValidationError("One of them is being forgotten: nothing can be granted of theirs.")
+            raise ValidationError(gettext("One of them is being forgotten: nothing can be granted of theirs."))
         return owners
 
     def has_changed(self, initial: Any, data: Any) -> bool:
@@ -120,7 +131,7 @@ class ShownOwnersField(forms.JSONField):
     def clean(self, value: Any) -> Any:
         shown = super().clean(value)
         if shown is not None and not (isinstance(shown, list) and all(isinstance(owner, str) for owner in shown)):
-            raise ValidationError("Load the page again.")
+            raise ValidationError(gettext("Load the page again."))
         return shown
 
     def has_changed(self, initial: Any, data: Any) -> bool:
@@ -132,9 +143,11 @@ class KeyChangeForm(forms.ModelForm):  # type: ignore[type-arg]
 
     reads = OwnersField(
         required=False,
-        label="May read besides",
-        help_text="Users and teams, such as team:platform. The key finds their memories and events where a search "
-        "includes them, and writes nothing of theirs. Save for more fields.",
+        label=_("May read besides"),
+        help_text=_(
+            "Users and teams, such as team:platform. The key finds their memories and events where a search "
+            "includes them, and writes nothing of theirs. Save for more fields."
+        ),
     )
 
     shown_reads = ShownOwnersField(required=False, label="")
@@ -158,7 +171,7 @@ class KeyChangeForm(forms.ModelForm):  # type: ignore[type-arg]
         expires_at = self.cleaned_data["expires_at"]
         is_new = "expires_at" in self.changed_data
         if is_new and expires_at is not None and expires_at <= utcnow(SYSTEM_CLOCK):
-            raise ValidationError("The expiry must lie in the future.")
+            raise ValidationError(gettext("The expiry must lie in the future."))
         return expires_at
 
 
@@ -168,20 +181,22 @@ class KeyForm(KeyChangeForm):
     shown_reads = None  # type: ignore[assignment]  # how Django leaves out a field of the base
     unbound = forms.BooleanField(
         required=False,
-        label="Sees everything",
+        label=_("Sees everything"),
         widget=UnfoldBooleanSwitchWidget,
-        help_text="It reaches everyone's memories. An operator key always does.",
+        help_text=_("It reaches everyone's memories. An operator key always does."),
     )
     confirmed = forms.BooleanField(
         required=False,
-        label="Yes, it shall reach the memories of everybody",
-        help_text="The holder of this key can read, and unless it may only read also change, all that the hub knows.",
+        label=_("Yes, it shall reach the memories of everybody"),
+        help_text=_(
+            "The holder of this key can read, and unless it may only read also change, all that the hub knows."
+        ),
     )
 
     class Meta:
         model = ApiKey
         fields = ["name", "permission", *IDENTIFIERS, "reads", "expires_at"]
-        labels = {"user_id": "User", "household_id": "Household", "persona_id": "Persona"}
+        labels = {"user_id": _("User"), "household_id": _("Household"), "persona_id": _("Persona")}
         widgets = dict.fromkeys(IDENTIFIERS, IdentifierInput)
 
     def clean(self) -> dict[str, Any]:
@@ -197,16 +212,16 @@ class KeyForm(KeyChangeForm):
         is_bound = any(data.get(name) or name in self.errors for name in IDENTIFIERS)
         is_unbound = data.get("unbound")
         if not (is_bound or is_unbound or data.get("permission") == Permission.OPERATOR):
-            self.add_error("unbound", MISSING_BOUND)
+            self.add_error("unbound", gettext(MISSING_BOUND))
         if is_bound and is_unbound:
-            self.add_error("unbound", "Name what the key is bound to, or say that it is unbound.")
+            self.add_error("unbound", gettext("Name what the key is bound to, or say that it is unbound."))
 
 
 class RotationForm(forms.Form):
     """For how long the present secret works beside the new one."""
 
     overlap = forms.TypedChoiceField(
-        label="How long the present secret keeps working",
+        label=_("How long the present secret keeps working"),
         choices=[(int(overlap.total_seconds()), label) for overlap, label in OVERLAPS.items()],
         coerce=lambda seconds: timedelta(seconds=int(seconds)),
         initial=int(DEFAULT_OVERLAP.total_seconds()),

@@ -5,6 +5,7 @@ from datetime import date, timedelta
 from typing import Any
 
 from django.db.models import Prefetch
+from django.utils.translation import gettext
 
 from apps.core.admin.bars import Bar, Bars
 from apps.core.domain.clock import SYSTEM_CLOCK, utcnow
@@ -28,7 +29,11 @@ def use_bars(days: Iterable[KeyDay], today: date) -> Bars:
     highest = max((used + refused for used, refused in figures), default=0) or 1
     bars = []
     for place, (day, (used, refused)) in enumerate(zip(shown, figures, strict=True)):
-        title, below = f"{day}: {used:,} uses, {refused:,} refused", 0
+        title, below = (
+            gettext("%(day)s: %(used)s uses, %(refused)s refused")
+            % {"day": day, "used": f"{used:,}", "refused": f"{refused:,}"},
+            0,
+        )
         for count, tone in ((used, "good"), (refused, "bad")):
             if count:
                 height = min(max(LEAST, round(HEIGHT * count / highest)), HEIGHT - below)
@@ -41,7 +46,8 @@ def says(figures: Iterable[tuple[int, int]]) -> str:
     """Return uses and refusals in words."""
     counts = list(figures)
     used, refused = sum(used for used, _ in counts), sum(refused for _, refused in counts)
-    return f"Used {used:,} times in {SHOWN_DAYS} days, refused {refused:,} times"
+    words = gettext("Used %(used)s times in %(days)s days, refused %(refused)s times")
+    return words % {"used": f"{used:,}", "days": SHOWN_DAYS, "refused": f"{refused:,}"}
 
 
 def key_bars(key: ApiKey) -> Bars:

@@ -10,6 +10,7 @@ from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.template.response import TemplateResponse
 from django.urls import path, reverse
 from django.utils.safestring import SafeString
+from django.utils.translation import gettext, ngettext
 from django.utils.translation import gettext_lazy as _
 from unfold.admin import ModelAdmin
 from unfold.dataclasses import ActionDialog
@@ -18,39 +19,60 @@ from unfold.decorators import action, display
 from apps.core import services
 from apps.core.admin.key_forms import PROPOSED_LIFE, KeyChangeForm, KeyForm, RotationForm
 from apps.core.admin.key_use import key_bars, recent_days
-from apps.core.admin.kit import NOTHING, after_dialog, badge, confirmation, found_or_404, moment
+from apps.core.admin.kit import (
+    NOTHING,
+    after_dialog,
+    badge,
+    badge_column,
+    column,
+    confirmation,
+    found_or_404,
+    moment,
+    scope_in_words,
+)
 from apps.core.admin.snippets import key_snippets
 from apps.core.domain.clock import SYSTEM_CLOCK, utcnow
 from apps.core.domain.errors import MemoryHubError, NotFoundError
 from apps.core.domain.scope import IDENTIFIERS, Permission
 from apps.core.models import ApiKey
+from apps.core.pages.sayings import say
 
 SHOWN_ONCE = "_shown_once"
-STATE_COLOURS = {"Valid": "success", "Expired": "warning", "Revoked": "danger"}
+STATES = {"valid": _("Valid"), "expired": _("Expired"), "revoked": _("Revoked")}
+STATE_COLOURS = {"valid": "success", "expired": "warning", "revoked": "danger"}
 NEW_FIELDS = (
     (None, {"fields": ["name", "permission", "expires_at"]}),
     (
-        "Bound",
+        _("Bound"),
         {
             "fields": [*IDENTIFIERS, "unbound", "confirmed"],
-            "description": "A key reaches only what matches every field that is filled in. What there is already is "
-            "suggested; anything else can be entered.",
+            "description": _(
+                "A key reaches only what matches every field that is filled in. What there is already is "
+                "suggested; anything else can be entered."
+            ),
         },
     ),
-    ("Sharing", {"fields": ["reads"]}),
+    (_("Sharing"), {"fields": ["reads"]}),
 )
 SHOWN_FIELDS = (
     (None, {"fields": ["name", "shown", "state_label", "permission", "bound", "stopped", "reads", "shown_reads"]}),
-    ("Use", {"fields": ["use", "last_used"]}),
-    ("Life", {"fields": ["created", "created_by", "expires_at", "rotated", "previous", "revoked"]}),
+    (_("Use"), {"fields": ["use", "last_used"]}),
+    (_("Life"), {"fields": ["created", "created_by", "expires_at", "rotated", "previous", "revoked"]}),
 )
 CHANGEABLE = ("name", "expires_at", "reads", "shown_reads")
 REVOKE_DIALOG = ActionDialog(
-    title="Revoke this key?",
-    description="Applications that use it lose access at once, and it cannot be undone.",
+    title=_("Revoke this key?"),
+    description=_("Applications that use it lose access at once, and it cannot be undone."),
     form_class=None,
-    form_submit_text="Revoke",
+    form_submit_text=_("Revoke"),
 )
+
+
+def state_of(key: ApiKey) -> str:
+    """Return one of STATES."""
+    if key.revoked_at:
+        return "revoked"
+    return "expired" if key.expires_at and key.expires_at <= utcnow(SYSTEM_CLOCK) else "valid"
 
 
 @admin.register(ApiKey)
@@ -64,7 +86,7 @@ class ApiKeyAdmin(ModelAdmin):  # type: ignore[misc]
     list_display = ["name", "state", "level", "bound", "use", "last_used", "expires", "granted", "shown", "created"]
     list_filter = ["permission", ("revoked_at", admin.EmptyFieldListFilter)]
     search_fields = ["name", "user_id", "household_id", "persona_id", "reads", "stopped_by", "shown"]
-    search_help_text = "A name, a bound, a grant, or the first characters of a key"
+    search_help_text = _("A name, a bound, a grant, or the first characters of a key")
     actions = ["revoke"]
     actions_detail = ["rotate", "revoke_this"]
     list_fullwidth = True
@@ -88,110 +110,101 @@ class ApiKeyAdmin(ModelAdmin):  # type: ignore[misc]
         return SHOWN_FIELDS if obj else NEW_FIELDS
 
     def get_readonly_fields(self, request: HttpRequest, obj: ApiKey | None = None) -> list[str]:
-        shown = [name for _, options in SHOWN_FIELDS for name in options["fields"]] if obj else []
+        shown = [name for __, options in SHOWN_FIELDS for name in options["fields"]] if obj else []
         return [name for name in shown if name not in CHANGEABLE]
 
     def get_form(self, request: HttpRequest, obj: ApiKey | None = None, change: bool = False, **kwargs: Any) -> Any:
         return super().get_form(request, obj, change, **({"form": KeyChangeForm} if obj else {}) | kwargs)
 
-    @display(description="State", label=STATE_COLOURS)
-    def state(self, key: ApiKey) -> str:
-        if key.revoked_at:
-            return "Revoked"
-        return "Expired" if key.expires_at and key.expires_at <= utcnow(SYSTEM_CLOCK) else "Valid"
+    state = column(_("State"), lambda key: (state_of(key), STATES[state_of(key)]), colours=STATE_COLOURS)
+    state_label = column(_("State"), lambda key: badge(str(STATES[state_of(key)]), STATE_COLOURS[state_of(key)]))
+    level = badge_column("permission", _("May"), {Permission.OPERATOR: "warning", Permission.READ: "info"})
 
-    @display(description="State")
-    def state_label(self, key: ApiKey) -> str:
-        return badge(self.state(key), STATE_COLOURS[self.state(key)])
-
-    @display(description="May", ordering="permission", label={"Operator": "warning", "Read": "info"})
-    def level(self, key: ApiKey) -> str:
-        return key.get_permission_display()
-
-    @display(description="Bound to")
+    @display(description=_("Bound to"))
     def bound(self, key: ApiKey) -> str:
-        named = key.scope.named()
-        return ", ".join(f"{name.removesuffix('_id')} {value}" for name, value in named.items()) or "nothing"
+        return scope_in_words(key.scope) or gettext("nothing")
 
     @display(description=_("Stopped by"))
     def stopped(self, key: ApiKey) -> str:
         return ", ".join(key.stopped_by) or NOTHING
 
-    @display(description="May read besides")
+    @display(description=_("May read besides"))
     def granted(self, key: ApiKey) -> str:
         return ", ".join(key.reads) or NOTHING
 
-    @display(description="Use in 14 days")
+    @display(description=_("Use in 14 days"))
     def use(self, key: ApiKey) -> SafeString:
         return SafeString(key_bars(key).render())
 
-    @display(description="Created at", ordering="created_at")
+    @display(description=_("Created at"), ordering="created_at")
     def created(self, key: ApiKey) -> str:
         return moment(key.created_at)
 
-    @display(description="Last used at", ordering="last_used_at")
+    @display(description=_("Last used at"), ordering="last_used_at")
     def last_used(self, key: ApiKey) -> str:
         return moment(key.last_used_at)
 
-    @display(description="Expires at", ordering="expires_at")
+    @display(description=_("Expires at"), ordering="expires_at")
     def expires(self, key: ApiKey) -> str:
-        return moment(key.expires_at) if key.expires_at else "never"
+        return moment(key.expires_at) if key.expires_at else gettext("never")
 
-    @display(description="Revoked at", ordering="revoked_at")
+    @display(description=_("Revoked at"), ordering="revoked_at")
     def revoked(self, key: ApiKey) -> str:
         return moment(key.revoked_at) if key.revoked_at else NOTHING
 
-    @display(description="Rotated at")
+    @display(description=_("Rotated at"))
     def rotated(self, key: ApiKey) -> str:
         return moment(key.rotated_at)
 
-    @display(description="Previous secret until")
+    @display(description=_("Previous secret until"))
     def previous(self, key: ApiKey) -> str:
         return moment(key.previous_until)
 
-    @action(description="Rotate", icon="autorenew", permissions=["rotate"], url_path="rotate")
+    @action(description=_("Rotate"), icon="autorenew", permissions=["rotate"], url_path="rotate")
     def rotate(self, request: HttpRequest, object_id: str) -> HttpResponse:
         """Ask for how long the present secret works, then replace it and show the new one."""
         key = found_or_404(self.get_object(request, object_id))
         page = reverse("admin:core_apikey_change", args=[key.pk])
         form = RotationForm(request.POST if request.method == "POST" else None)
         if not form.is_valid():
-            context = {"title": "Rotate API key", "opts": self.opts, "key": key, "form": form, "page": page}
+            context = {"title": gettext("Rotate API key"), "opts": self.opts, "key": key, "form": form, "page": page}
             context |= self.admin_site.each_context(request)
             return TemplateResponse(request, "admin/core/apikey/rotate.html", context)
         try:
             key, secret = services.key_rotate(uuid=key.uuid, overlap=form.cleaned_data["overlap"])
         except MemoryHubError as error:
-            messages.error(request, error.detail)
+            messages.error(request, say(str(error.detail)))
             return HttpResponseRedirect(page)
         self.log_change(request, key, "Rotated.")
         return self.secret_page(request, key, secret)
 
-    @action(description="Revoke", icon="key_off", permissions=["revoke"], dialog=REVOKE_DIALOG, url_path="revoke")
+    @action(description=_("Revoke"), icon="key_off", permissions=["revoke"], dialog=REVOKE_DIALOG, url_path="revoke")
     def revoke_this(self, request: HttpRequest, form: Any, object_id: str) -> HttpResponse:
         """Revoke the key of the page."""
         key = found_or_404(self.get_object(request, object_id))
         try:
             services.key_revoke(uuid=key.uuid)
             self.log_change(request, key, "Revoked.")
-            messages.success(request, "The key is revoked: no application can use it any more.")
+            messages.success(request, gettext("The key is revoked: no application can use it any more."))
         except NotFoundError:
-            messages.warning(request, "This key is revoked already.")
+            messages.warning(request, gettext("This key is revoked already."))
         return after_dialog(request, reverse("admin:core_apikey_change", args=[key.pk]))
 
-    @action(description="Revoke the selected keys", icon="key_off", permissions=["revoke"])
+    @action(description=_("Revoke the selected keys"), icon="key_off", permissions=["revoke"])
     def revoke(self, request: HttpRequest, queryset: QuerySet[ApiKey]) -> TemplateResponse | None:
         valid = list(queryset.filter(revoked_at=None))
         if not valid:
-            messages.warning(request, "These keys are revoked already.")
+            messages.warning(request, gettext("These keys are revoked already."))
             return None
         question = confirmation(
             request,
             self,
             valid,
-            title="Revoke API keys",
-            question="Revoke these keys? Applications that use them lose access at once, and it cannot be undone.",
-            button="Revoke",
+            title=gettext("Revoke API keys"),
+            question=gettext(
+                "Revoke these keys? Applications that use them lose access at once, and it cannot be undone."
+            ),
+            button=gettext("Revoke"),
         )
         if question is None:
             count = 0
@@ -200,7 +213,8 @@ class ApiKeyAdmin(ModelAdmin):  # type: ignore[misc]
                     services.key_revoke(uuid=key.uuid)
                     self.log_change(request, key, "Revoked.")
                     count += 1
-            messages.success(request, f"{count} {'key' if count == 1 else 'keys'} revoked.")
+            said = ngettext("%(count)s key revoked.", "%(count)s keys revoked.", count)
+            messages.success(request, said % {"count": count})
         return question
 
     def save_model(self, request: HttpRequest, obj: ApiKey, form: Any, change: bool) -> None:
@@ -231,7 +245,7 @@ class ApiKeyAdmin(ModelAdmin):  # type: ignore[misc]
         may_list = self.has_view_permission(request)
         context = {
             **self.admin_site.each_context(request),
-            "title": "New secret" if key.rotated_at else "New API key",
+            "title": gettext("New secret") if key.rotated_at else gettext("New API key"),
             "opts": self.opts,
             "key": key,
             "secret": secret,

@@ -17,13 +17,17 @@ from django.template.response import TemplateResponse
 from django.urls import reverse
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
 from unfold.decorators import display
 
 from apps.core.bounds import is_bound
 from apps.core.domain.errors import MemoryHubError
-from apps.core.domain.scope import Access, Permission, system_access
+from apps.core.domain.scope import Access, Permission, Scope, system_access
+from apps.core.pages.sayings import say
 from apps.core.pages.texts import TOOLTIP_CHARS, cut, long_text
 from apps.core.pages.times import exact, moment_tag
+from apps.core.words import Words
 
 NOTHING = "-"
 CONFIRMED = "confirmed"
@@ -75,11 +79,11 @@ def moment(value: datetime | None) -> str:
 
 
 def column(
-    description: str,
+    description: Words,
     show: Callable[[Any], Any],
     *,
     ordering: str | None = None,
-    colours: Mapping[str, str | None] | None = None,
+    colours: Mapping[Any, str | None] | None = None,
 ) -> Column:
     """Return a column of a list, or a read-only field of a page, for use as a class attribute of an admin.
 
@@ -94,7 +98,7 @@ def column(
     return made
 
 
-def moment_column(name: str, description: str, *, ordering: str | None = None) -> Column:
+def moment_column(name: str, description: Words, *, ordering: str | None = None) -> Column:
     """Return a column that shows a time of the object."""
 
     def show(obj: Any) -> SafeString | str:
@@ -104,18 +108,18 @@ def moment_column(name: str, description: str, *, ordering: str | None = None) -
     return column(description, show, ordering=ordering)
 
 
-def text_column(name: str, description: str) -> Column:
+def text_column(name: str, description: Words) -> Column:
     """Return a column that shows text of the object with its line breaks."""
     return column(description, lambda obj: plain_text(getattr(obj, name)))
 
 
-def json_column(name: str, description: str) -> Column:
+def json_column(name: str, description: Words) -> Column:
     """Return a column that shows a JSON document of the object; a dash for an empty one."""
     return column(description, lambda obj: pretty_json(getattr(obj, name)) if getattr(obj, name) else NOTHING)
 
 
 def badge_column(
-    name: str, description: str, colours: Mapping[str, str | None], *, ordering: str | None = None
+    name: str, description: Words, colours: Mapping[str, str | None], *, ordering: str | None = None
 ) -> Column:
     """Return a column of a list that shows a choice of the object as a badge. colours: by stored value, for all."""
     return column(
@@ -129,13 +133,13 @@ def badge_column(
 def scope_column() -> Column:
     """Return a column that shows the user, and below it household and persona."""
     return column(
-        "Whose",
+        gettext("Whose"),
         lambda obj: two_lines(obj.user_id, " / ".join(filter(None, (obj.household_id, obj.persona_id)))),
         ordering="user_id",
     )
 
 
-def link_column(name: str, description: str, page: str, text: Callable[[Any], str] = str) -> Column:
+def link_column(name: str, description: Words, page: str, text: Callable[[Any], str] = str) -> Column:
     """Return a column with a link to the object, or the id, that an attribute holds; a dash for none."""
 
     def show(obj: Any) -> SafeString | str:
@@ -201,6 +205,15 @@ def list_link(name: str, text: object, **query: Any) -> SafeString:
     return format_html('<a class="mh-link" href="{}?{}">{}</a>', reverse(name), urlencode(query), text)
 
 
+# What a scope names, by its parts.
+PARTS_OF_SCOPE = {"user_id": _("user %(id)s"), "household_id": _("household %(id)s"), "persona_id": _("persona %(id)s")}
+
+
+def scope_in_words(scope: Scope) -> str:
+    """Return what a scope names, such as `user ana, household oak`; blank for none."""
+    return ", ".join(str(PARTS_OF_SCOPE[name]) % {"id": value} for name, value in scope.named().items())
+
+
 def operator_access(request: HttpRequest) -> Access:
     """Return the access of a user of the admin, under the name that the records keep.
 
@@ -220,19 +233,17 @@ def may_view(request: HttpRequest, model: str) -> bool:
     return user.has_perm(f"{app}.view_{name}") or user.has_perm(f"{app}.change_{name}")
 
 
-def for_each(
-    request: HttpRequest, uuids: Iterable[UUID], service: Callable[..., Any], *, noun: tuple[str, str], done: str
-) -> None:
-    """Apply a service to each id; a refusal is shown with its reason. noun: for one, and for several."""
+def for_each(request: HttpRequest, uuids: Iterable[UUID], service: Callable[..., Any], *, said: Words) -> None:
+    """Apply a service to each id; a refusal is shown with its reason. said: what was done, for a `count` of them."""
     count = 0
     for uuid in uuids:
         try:
             service(access=operator_access(request), uuid=uuid)
             count += 1
         except MemoryHubError as error:
-            messages.warning(request, f"{uuid}: {error.detail}")
+            messages.warning(request, f"{uuid}: {say(str(error.detail))}")
     if count:
-        messages.success(request, f"{count} {noun[count != 1]} {done}.")
+        messages.success(request, said % {"count": count})
 
 
 def apply_on_page(
@@ -241,12 +252,11 @@ def apply_on_page(
     object_id: str,
     service: Callable[..., Any],
     *,
-    noun: tuple[str, str],
-    done: str,
+    said: Words,
 ) -> HttpResponse:
     """Apply a service to the object of a page, as `for_each` does, and redirect to the page."""
     found = found_or_404(model_admin.get_object(request, object_id))
-    for_each(request, [found.uuid], service, noun=noun, done=done)
+    for_each(request, [found.uuid], service, said=said)
     return after_dialog(
         request, reverse(f"admin:{model_admin.opts.label_lower.replace('.', '_')}_change", args=[found.pk])
     )
@@ -263,9 +273,9 @@ def filesize(size: int) -> str:
 
 
 def dollars(amount: Decimal | None) -> str:
-    """Return US dollars to the cent, and small amounts to the millionth, never rounded down; for None, `unknown`."""
+    """Return US dollars to the cent, and small amounts to the millionth, never rounded down; in words for None."""
     if amount is None:
-        return "unknown"
+        return gettext("unknown")
     if amount == 0 or amount >= 1:
         return f"${amount.quantize(CENT, ROUND_UP):,}"
     shown = f"{amount.quantize(SMALLEST, ROUND_UP):f}".rstrip("0")
@@ -275,8 +285,8 @@ def dollars(amount: Decimal | None) -> str:
 class Described(NamedTuple):
     """An object in a question. title: what it is, plain or rendered. lines: its content and what becomes of it."""
 
-    title: str
-    lines: Sequence[str] = ()
+    title: Words
+    lines: Sequence[Words] = ()
 
 
 def confirmation(
@@ -285,7 +295,7 @@ def confirmation(
     chosen: Iterable[Model],
     *,
     describe: Callable[[Any], Described] = lambda obj: Described(str(obj)),
-    **words: str,
+    **words: Words,
 ) -> TemplateResponse | None:
     """Return a page that asks before an action on several objects; None once it was confirmed.
 

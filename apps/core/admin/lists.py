@@ -8,6 +8,7 @@ from django.contrib.admin import ShowFacets
 from django.core.paginator import Paginator
 from django.db.models import QuerySet
 from django.http import HttpRequest
+from django.utils.translation import gettext_lazy as _
 from unfold.contrib.filters.admin import TextFilter
 
 # More than a person reads: counting further would cost time on every page.
@@ -71,15 +72,15 @@ class IdentifierFilter(TextFilter):  # type: ignore[misc]
 
 
 class UserFilter(IdentifierFilter):
-    title, parameter_name = "user", "user_id"
+    title, parameter_name = _("user"), "user_id"
 
 
 class HouseholdFilter(IdentifierFilter):
-    title, parameter_name = "household", "household_id"
+    title, parameter_name = _("household"), "household_id"
 
 
 class PersonaFilter(IdentifierFilter):
-    title, parameter_name = "persona", "persona_id"
+    title, parameter_name = _("persona"), "persona_id"
 
 
 def comparable(value: str | None) -> str:

@@ -3,6 +3,8 @@
 import json
 from dataclasses import dataclass
 
+from django.utils.translation import gettext
+
 from apps.core.domain.scope import Permission
 from apps.core.models import ApiKey
 
@@ -40,8 +42,10 @@ def key_snippets(key: ApiKey, secret: str, base: str) -> list[Snippet]:
             "mcp",
             "MCP",
             mcp(address, secret),
-            "For the configuration of an assistant. Put your MCP server in place of the command; it calls the hub with "
-            "these two variables.",
+            gettext(
+                "For the configuration of an assistant. Put your MCP server in place of the command; it calls the hub "
+                "with these two variables."
+            ),
         ),
     ]
 

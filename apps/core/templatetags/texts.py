@@ -3,6 +3,7 @@
 from django import template
 from django.utils.safestring import SafeString
 
+from apps.core.pages.sayings import say
 from apps.core.pages.texts import long_text
 
 register = template.Library()
@@ -13,3 +14,9 @@ register.filter(long_text)
 def pre_text(text: str) -> SafeString:
     """Render text in which every space counts; of a long one the beginning, and more of it behind a button."""
     return long_text(text, "mh-json", "pre")
+
+
+@register.filter(name="say")
+def say_filter(text: object) -> str:
+    """Return sentences that were made or kept in English in the language of the reader."""
+    return say(str(text))
