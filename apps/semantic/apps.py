@@ -1,10 +1,11 @@
 from django.apps import AppConfig
+from django.utils.translation import gettext_lazy as _
 
 
 class SemanticConfig(AppConfig):
     name = "apps.semantic"
     label = "semantic"
-    verbose_name = "Semantic memory"
+    verbose_name = _("Semantic memory")
 
     def ready(self) -> None:
         from apps.core.personal.registry import register_stores

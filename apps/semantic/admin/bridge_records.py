@@ -8,7 +8,8 @@ from django.db.models import Q, QuerySet
 from django.http import HttpRequest
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
-from django.utils.translation import ngettext
+from django.utils.translation import gettext, ngettext
+from django.utils.translation import gettext_lazy as _
 from unfold.admin import ModelAdmin
 from unfold.contrib.filters.admin import RangeDateTimeFilter
 from unfold.decorators import action, display
@@ -39,19 +40,20 @@ from apps.core.admin.lists import (
     SearchedList,
     UserFilter,
 )
+from apps.core.pages.sayings import say
 from apps.semantic.bridge.ingest import ingestions_retry
 from apps.semantic.models import BridgeAudit, Ingestion, IngestionStatus, Memory
 
 STATUS_COLOURS = {"pending": "info", "linked": "success", "failed": "danger", "unlinking": "warning"}
 ACTION_COLOURS = {"demoted": "info", "deleted": "warning", "kept": "success"}
 WHY = {
-    "policy": "its policy says so",
-    "other_events": "it has other events that still exist",
-    "was_there_before": "it existed before the event",
-    "saved_by_others": "another writer has saved it since",
-    "not_standing": "it was superseded, rejected or merged already",
-    "is_deleted": "it was deleted already",
-    "changed_since": "the memory that it was merged into has changed since",
+    "policy": _("its policy says so"),
+    "other_events": _("it has other events that still exist"),
+    "was_there_before": _("it existed before the event"),
+    "saved_by_others": _("another writer has saved it since"),
+    "not_standing": _("it was superseded, rejected or merged already"),
+    "is_deleted": _("it was deleted already"),
+    "changed_since": _("the memory that it was merged into has changed since"),
 }
 SHOWN_EVENTS = 50
 
@@ -59,7 +61,7 @@ SHOWN_EVENTS = 50
 class PolicyFilter(IdentifierFilter):
     """Filter by the whole name of a policy."""
 
-    title, parameter_name = "policy", "policy"
+    title, parameter_name = _("policy"), "policy"
 
 
 class BridgeRecordAdmin(SearchedList, ReadOnly, ModelAdmin):
@@ -94,15 +96,15 @@ class IngestionAdmin(BridgeRecordAdmin):
     list_filter = ["status", PolicyFilter, UserFilter, HouseholdFilter, PersonaFilter]
     list_select_related = ["memory"]
     search_fields = ["event_id"]  # shows the box; `match_id` decides
-    search_help_text = "The id of an event or of a memory"
+    search_help_text = _("The id of an event or of a memory")
     actions = ["retry"]
-    empty_text = "No event has been selected by a routing policy."
+    empty_text = _("No event has been selected by a routing policy.")
     fieldsets = [
         (None, {"fields": ["status_label", "event_link", "memory_link", "receipt", "error_shown"]}),
-        ("Event", {"fields": [("event_type", "importance"), ("happened", "recorded")]}),
-        ("Whose", {"fields": [("user_id", "household_id", "persona_id")]}),
-        ("Policy", {"fields": [("policy", "then"), "origin"]}),
-        ("Progress", {"fields": [("created", "ended"), ("tries", "next_try"), "pruned"]}),
+        (_("Event"), {"fields": [("event_type", "importance"), ("happened", "recorded")]}),
+        (_("Whose"), {"fields": [("user_id", "household_id", "persona_id")]}),
+        (_("Policy"), {"fields": [("policy", "then"), "origin"]}),
+        (_("Progress"), {"fields": [("created", "ended"), ("tries", "next_try"), "pruned"]}),
     ]  # fmt: skip
     readonly_fields = [
         "status_label", "event_link", "memory_link", "receipt", "error_shown", "happened", "recorded", "then", "origin",
@@ -118,56 +120,64 @@ class IngestionAdmin(BridgeRecordAdmin):
 
     # Columns
 
-    event = column("Event", lambda row: two_lines(row.event_type or NOTHING, str(row.event_id)))
+    event = column(_("Event"), lambda row: two_lines(row.event_type or NOTHING, str(row.event_id)))
     state = column(
-        "State",
-        lambda row: stacked(choice_badge(row, "status", STATUS_COLOURS), row.action or row.error),
+        _("State"),
+        lambda row: stacked(choice_badge(row, "status", STATUS_COLOURS), say(row.action) or row.error),
         ordering="status",
     )
     memory_link = link_column(
-        "memory", "Memory", "admin:semantic_memory_change", text=lambda memory: str(memory.uuid)[:8]
+        "memory", _("Memory"), "admin:semantic_memory_change", text=lambda memory: str(memory.uuid)[:8]
     )
     when = column(
-        "Recorded at",
-        lambda row: two_lines(moment(row.recorded_at), f"ended {moment(row.ended_at)}" if row.ended_at else ""),
+        _("Recorded at"),
+        lambda row: two_lines(
+            moment(row.recorded_at), gettext("ended %(at)s") % {"at": moment(row.ended_at)} if row.ended_at else ""
+        ),
         ordering="id",
     )
 
     # The page of a routed event
 
     event_link = column(
-        "Event",
+        _("Event"),
         lambda row: monospace(list_link("admin:episodic_timelineevent_changelist", row.event_id, q=row.event_id)),
     )
-    receipt = link_column("conflict", "Receipt", "admin:semantic_conflict_change", text=lambda _: "Conflict")
-    error_shown = text_column("error", "Error")
-    happened = moment_column("timestamp", "Happened at")
-    recorded = moment_column("recorded_at", "Recorded at")
-    then = column("When pruned", lambda row: row.get_on_prune_display())
-    created = moment_column("created_at", "Routed at")
-    ended = moment_column("ended_at", "Ended at")
+    receipt = link_column(
+        "conflict", _("Receipt"), "admin:semantic_conflict_change", text=lambda __: gettext("Conflict")
+    )
+    error_shown = text_column("error", _("Error"))
+    happened = moment_column("timestamp", _("Happened at"))
+    recorded = moment_column("recorded_at", _("Recorded at"))
+    then = column(_("When pruned"), lambda row: row.get_on_prune_display())
+    created = moment_column("created_at", _("Routed at"))
+    ended = moment_column("ended_at", _("Ended at"))
     next_try = column(
-        "Next try at", lambda row: moment(row.next_try_at) if row.status == IngestionStatus.PENDING else NOTHING
+        _("Next try at"), lambda row: moment(row.next_try_at) if row.status == IngestionStatus.PENDING else NOTHING
     )
     pruned = column(
-        "Pruned",
-        lambda row: f"{row.get_pruned_reason_display()}, by {row.pruned_by}" if row.pruned_reason else NOTHING,
+        _("Pruned"),
+        lambda row: (
+            gettext("%(reason)s, by %(actor)s") % {"reason": row.get_pruned_reason_display(), "actor": row.pruned_by}
+            if row.pruned_reason
+            else NOTHING
+        ),
     )
 
-    @display(description="State")
+    @display(description=_("State"))
     def status_label(self, row: Ingestion) -> SafeString:
-        result = f"result of the save: {row.action}" if row.action else ""
+        result = gettext("result of the save: %(action)s") % {"action": say(row.action)} if row.action else ""
         return format_html("{} {}", choice_badge(row, "status", STATUS_COLOURS), result)
 
-    @display(description="The memory")
+    @display(description=_("The memory"))
     def origin(self, row: Ingestion) -> str:
         if row.memory is None:
             return NOTHING
-        return "came from events" if row.came_from_events else "existed before"
+        return gettext("came from events") if row.came_from_events else gettext("existed before")
 
     # Actions
 
-    @action(description="Retry the selected failed events", icon="replay", permissions=["retry"])
+    @action(description=_("Retry the selected failed events"), icon="replay", permissions=["retry"])
     def retry(self, request: HttpRequest, queryset: QuerySet[Ingestion]) -> None:
         count = ingestions_retry(pks=list(queryset.values_list("pk", flat=True)))
         messages.success(request, ngettext("%d event is retried.", "%d events are retried.", count) % count)
@@ -184,43 +194,43 @@ class BridgeAuditAdmin(BridgeRecordAdmin):
         "action", "reason", PolicyFilter, UserFilter, HouseholdFilter, PersonaFilter, ("at", RangeDateTimeFilter),
     ]  # fmt: skip
     search_fields = ["memory"]  # shows the box; `match_id` decides
-    search_help_text = "The id of a memory"
-    empty_text = "No event of a memory was pruned."
+    search_help_text = _("The id of a memory")
+    empty_text = _("No event of a memory was pruned.")
     fieldsets = [
         (None, {"fields": ["what", "memory_link", "difference"]}),
-        ("Pruned events", {"fields": ["event_list", ("pruning", "when")]}),
-        ("Whose", {"fields": [("user_id", "household_id", "persona_id")]}),
-        ("More", {"fields": ["policy", "uuid"]}),
+        (_("Pruned events"), {"fields": ["event_list", ("pruning", "when")]}),
+        (_("Whose"), {"fields": [("user_id", "household_id", "persona_id")]}),
+        (_("More"), {"fields": ["policy", "uuid"]}),
     ]  # fmt: skip
     readonly_fields = ["what", "memory_link", "difference", "event_list", "pruning", "when"]
 
     what = column(
-        "What was done",
+        _("What was done"),
         lambda record: stacked(choice_badge(record, "action", ACTION_COLOURS), WHY.get(record.why, record.why)),
         ordering="action",
     )
-    memory_short = column("Memory", lambda record: str(record.memory)[:8] if record.memory else NOTHING)
-    events = column("Events", lambda record: f"{len(record.event_ids):,}")
+    memory_short = column(_("Memory"), lambda record: str(record.memory)[:8] if record.memory else NOTHING)
+    events = column(_("Events"), lambda record: f"{len(record.event_ids):,}")
     pruning = column(
-        "Pruned by", lambda record: two_lines(record.get_reason_display(), record.actor), ordering="reason"
+        _("Pruned by"), lambda record: two_lines(record.get_reason_display(), record.actor), ordering="reason"
     )
-    when = moment_column("at", "At", ordering="id")
+    when = moment_column("at", _("At"), ordering="id")
     difference = column(
-        "Before and after",
+        _("Before and after"),
         lambda record: plain_text("\n".join(f"{name}: {old} → {new}" for name, (old, new) in record.changes.items())),
     )
 
-    @display(description="Memory")
+    @display(description=_("Memory"))
     def memory_link(self, record: BridgeAudit) -> SafeString | str:
         memory = Memory.objects.filter(uuid=record.memory).first() if record.memory else None
         if memory is None:
             return str(record.memory or NOTHING)
         return link("admin:semantic_memory_change", memory.pk, str(memory.uuid))
 
-    @display(description="Ids")
+    @display(description=_("Ids"))
     def event_list(self, record: BridgeAudit) -> SafeString:
         shown = format_html_join(
             "", '<div class="mh-mono">{}</div>', ((one,) for one in record.event_ids[:SHOWN_EVENTS])
         )
         more = len(record.event_ids) - SHOWN_EVENTS
-        return format_html("{}{}", shown, f"and {more:,} more" if more > 0 else "")
+        return format_html("{}{}", shown, gettext("and %(count)s more") % {"count": f"{more:,}"} if more > 0 else "")

@@ -11,11 +11,16 @@ from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.template.response import TemplateResponse
 from django.urls import reverse
 from django.utils.http import urlencode
+from django.utils.text import format_lazy
+from django.utils.translation import gettext, ngettext_lazy
+from django.utils.translation import gettext_lazy as _
 from unfold import widgets
 
 from apps.core.admin.lists import as_uuid
 from apps.core.domain.errors import InvalidInputError
 from apps.core.domain.scope import MAX_IDENTIFIER_CHARS, Access, Scope
+from apps.core.pages.sayings import say
+from apps.core.words import Words
 from apps.semantic.admin.memories import can_read_memories
 from apps.semantic.conflicts.bulk_revert import Selection, conflicts_revert, decisions_in, enqueue_revert, run_status
 from apps.semantic.conflicts.counts import decided_rules
@@ -24,13 +29,17 @@ from apps.semantic.models import Conflict, ReviewState
 
 SALT = "semantic.bulk_revert"
 SHOWN = 10
+REVERTED = ngettext_lazy("%(count)s decision reverted.", "%(count)s decisions reverted.", "count")
 # What a request has time for; more is done in the background.
 AT_ONCE = 50
 
 
-def moment_field(label: str) -> forms.SplitDateTimeField:
+def moment_field(label: Words) -> forms.SplitDateTimeField:
     """Return a field for a day and a time, each with a name of its own for those who do not see the label."""
-    names = {part: {"aria-label": f"{label}, {part}"} for part in ("date", "time")}
+    names = {
+        part: {"aria-label": format_lazy("{label}, {part}", label=label, part=word)}
+        for part, word in (("date", _("date")), ("time", _("time")))
+    }
     widget = widgets.UnfoldAdminSplitDateTimeVerticalWidget(date_attrs=names["date"], time_attrs=names["time"])
     return forms.SplitDateTimeField(required=False, label=label, widget=widget)
 
@@ -38,26 +47,31 @@ def moment_field(label: str) -> forms.SplitDateTimeField:
 class BulkForm(forms.Form):
     """Which decisions to revert. The value of a rule is `version:name`, without a version for all."""
 
-    rule = forms.ChoiceField(required=False, label="Rule and version", widget=widgets.UnfoldAdminSelectWidget)
-    since = moment_field("Decided from")
-    until = moment_field("Decided before")
+    rule = forms.ChoiceField(required=False, label=_("Rule and version"), widget=widgets.UnfoldAdminSelectWidget)
+    since = moment_field(_("Decided from"))
+    until = moment_field(_("Decided before"))
     user_id = forms.CharField(
         required=False,
-        label="Only of the user",
+        label=_("Only of the user"),
         max_length=MAX_IDENTIFIER_CHARS,
         widget=widgets.UnfoldAdminTextInputWidget,
     )
     with_accepted = forms.BooleanField(
-        required=False, label="Accepted decisions, too", widget=widgets.UnfoldBooleanWidget
+        required=False, label=_("Accepted decisions, too"), widget=widgets.UnfoldBooleanWidget
     )
 
     def __init__(self, access: Access, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
-        choices, last = [("", "Any")], None
+        choices, last = [("", gettext("Any"))], None
         for rule in decided_rules(access):
             if rule.name != last:
-                choices.append((f":{rule.name}", f"{rule.name}, all versions"))
-            choices.append((f"{rule.version}:{rule.name}", f"{rule.name}, version {rule.version}"))
+                choices.append((f":{rule.name}", gettext("%(name)s, all versions") % {"name": rule.name}))
+            choices.append(
+                (
+                    f"{rule.version}:{rule.name}",
+                    gettext("%(name)s, version %(version)s") % {"name": rule.name, "version": rule.version},
+                )
+            )
             last = rule.name
         field = self.fields["rule"]
         assert isinstance(field, forms.ChoiceField)
@@ -67,7 +81,7 @@ class BulkForm(forms.Form):
         data = super().clean() or {}
         if self.errors:
             return data
-        version, _, name = data["rule"].partition(":")
+        version, __, name = data["rule"].partition(":")
         try:
             data["selection"] = Selection(
                 rule_name=name,
@@ -90,7 +104,7 @@ def bulk_revert_page(model_admin: Any, request: HttpRequest, access: Access) -> 
     form = BulkForm(access, request.GET if request.GET and not run else None)
     context: dict[str, Any] = {
         **model_admin.admin_site.each_context(request),
-        "title": "Revert many decisions",
+        "title": gettext("Revert many decisions"),
         "opts": model_admin.opts,
         "form": form,
         "media": model_admin.media + form.media,
@@ -112,9 +126,9 @@ def bulk_revert_page(model_admin: Any, request: HttpRequest, access: Access) -> 
 
 def label_refusals(access: Access, reasons: Sequence[tuple[str, str]]) -> list[tuple[str, str, str]]:
     """Return the id, the decision in words, and the reason of each refusal."""
-    receipts = Conflict.objects.visible_to(access).filter(uuid__in=[uuid for uuid, _ in reasons])
+    receipts = Conflict.objects.visible_to(access).filter(uuid__in=[uuid for uuid, __ in reasons])
     labels = {str(receipt.uuid): label_receipt(receipt) for receipt in receipts}
-    return [(uuid, labels.get(uuid, uuid), reason) for uuid, reason in reasons]
+    return [(uuid, labels.get(uuid, uuid), say(reason)) for uuid, reason in reasons]
 
 
 def preview(selection: Selection, access: Access) -> dict[str, Any]:
@@ -141,15 +155,15 @@ def revert_confirmed(request: HttpRequest, access: Access) -> HttpResponse:
     token = request.POST.get("token", "")
     selection = read_token(token)
     if selection is None:
-        messages.error(request, "Choose the decisions again: this page did not offer what was sent.")
+        messages.error(request, gettext("Choose the decisions again: this page did not offer what was sent."))
         return HttpResponseRedirect(here)
     if decisions_in(access, selection).count() > AT_ONCE:
         run = enqueue_revert(selection=selection, actor=access.actor)
         return HttpResponseRedirect(f"{here}?{urlencode({'run': str(run), 'of': token})}")
     done = conflicts_revert(access=access, selection=selection, limit=AT_ONCE)
     for refusal in done.refused:
-        messages.warning(request, f"{refusal.uuid}: {refusal.reason}")
-    messages.success(request, f"{done.reverted} {'decision' if done.reverted == 1 else 'decisions'} reverted.")
+        messages.warning(request, f"{refusal.uuid}: {say(refusal.reason)}")
+    messages.success(request, REVERTED % {"count": done.reverted})
     return HttpResponseRedirect(reverse("admin:semantic_conflict_changelist"))
 
 

@@ -11,6 +11,8 @@ from django.http import HttpRequest, HttpResponse
 from django.template.response import TemplateResponse
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
+from django.utils.translation import gettext, ngettext_lazy
+from django.utils.translation import gettext_lazy as _
 from unfold.admin import ModelAdmin
 from unfold.dataclasses import ActionDialog
 from unfold.decorators import action, display
@@ -34,6 +36,8 @@ from apps.core.admin.kit import (
     two_lines,
 )
 from apps.core.admin.lists import as_uuid
+from apps.core.pages.sayings import say
+from apps.core.words import Words
 from apps.semantic.admin.bulk_revert import bulk_revert_page
 from apps.semantic.admin.memories import can_read_memories
 from apps.semantic.admin.queue_filters import FILTERS, ConflictList, ReceiptPaginator
@@ -53,8 +57,11 @@ from apps.semantic.selectors import conflict_get
 MAX_SEARCH_WORDS = 8
 # A longer number may not fit the column.
 MAX_PK_DIGITS = 18
-HIDDEN = "Its contents need the permission to view memories."
-NOUN = ("decision", "decisions")
+HIDDEN = _("Its contents need the permission to view memories.")
+ACCEPTED = ngettext_lazy("%(count)s decision accepted.", "%(count)s decisions accepted.", "count")
+OVERRIDDEN = ngettext_lazy("%(count)s decision overridden.", "%(count)s decisions overridden.", "count")
+REVERTED = ngettext_lazy("%(count)s decision reverted.", "%(count)s decisions reverted.", "count")
+SIDES = {"candidate": _("Candidate"), "existing": _("Existing"), "result": _("Merged")}
 STEPS = {
     "accept_this": "accept", "keep_candidate": "candidate", "keep_existing": "existing", "keep_both": "both",
     "revert_this": "revert",
@@ -80,12 +87,12 @@ class ConsequencesForm(BaseDialogForm):
 
 
 def step_action(
-    name: str, title: str, button: str, service: Callable[..., Any], done: str, icon: str | None = None
+    name: str, title: Words, button: Words, service: Callable[..., Any], said: Words, icon: str | None = None
 ) -> Any:
     """Return the button of a receipt's page that takes one of STEPS after a dialog. name: of the method."""
 
     def take_step(self: Any, request: HttpRequest, form: Any, object_id: str) -> HttpResponse:
-        return apply_on_page(self, request, object_id, service, noun=NOUN, done=done)
+        return apply_on_page(self, request, object_id, service, said=said)
 
     take_step.__name__ = name  # the theme makes the address and checks permissions by it
     form = type("StepForm", (ConsequencesForm,), {"step": STEPS[name]})
@@ -109,13 +116,13 @@ class ConflictAdmin(ReadOnly, ModelAdmin):
     paginator = ReceiptPaginator
     ordering = ["-id"]
     search_fields = ["uuid"]  # shows the box; `get_search_results` decides
-    search_help_text = "Words of either memory, or an id"
+    search_help_text = _("Words of either memory, or an id")
     actions = ["accept_chosen", "revert_chosen"]
     actions_list = ["revert_many"]
     actions_detail = list(STEPS)
     change_form_template = "semantic/conflict.html"
     fields: list[str] = []
-    empty_text = "No decision waits for review. Reviewed decisions are under Filters, state."
+    empty_text = _("No decision waits for review. Reviewed decisions are under Filters, state.")
 
     class Media:
         css = {"all": ["semantic/conflicts.css"]}
@@ -150,39 +157,40 @@ class ConflictAdmin(ReadOnly, ModelAdmin):
     # Columns
 
     memories_hidden = column(
-        "Memories", lambda receipt: format_html('<span title="{}">{}</span>', HIDDEN, receipt.uuid)
+        _("Memories"), lambda receipt: format_html('<span title="{}">{}</span>', HIDDEN, receipt.uuid)
     )
     outcome_now = column(
-        "Outcome",
+        _("Outcome"),
         lambda receipt: stacked(choice_badge(receipt, "outcome", OUTCOME_COLOURS), receipt.get_state_display()),
         ordering="outcome",
     )
     decided_by = column(
-        "Decided by",
-        lambda receipt: two_lines(receipt.strategy, f"confidence {receipt.confidence:.2f}"),
+        _("Decided by"),
+        lambda receipt: two_lines(
+            say(receipt.strategy), gettext("confidence %(share)s") % {"share": f"{receipt.confidence:.2f}"}
+        ),
         ordering="confidence",
     )
     whose = scope_column()
     when = column(
-        "Decided at", lambda receipt: two_lines(moment(receipt.at), receipt.get_origin_display()), ordering="id"
+        _("Decided at"), lambda receipt: two_lines(moment(receipt.at), receipt.get_origin_display()), ordering="id"
     )
 
-    @display(description="Memories")
+    @display(description=_("Memories"))
     def memories(self, receipt: Any) -> SafeString:
         rows = []
         for side in ("candidate", "existing", "result"):
             if side == "result" and receipt.outcome != ConflictOutcome.MERGED:
                 continue
-            name = "Merged" if side == "result" else side.capitalize()
             text, status = getattr(receipt, f"{side}_text"), getattr(receipt, f"{side}_status")
-            rows.append(("mh-active" if status == "active" else "", name, status, text, text))
+            rows.append(("mh-active" if status == "active" else "", SIDES[side], say(status), text, text))
         return format_html_join("", SIDE_ROW, rows)
 
-    @display(description="Rule")
+    @display(description=_("Rule"))
     def rule_then(self, receipt: Any) -> SafeString | str:
         if not receipt.rule_name:
             return NOTHING
-        version = f"version {receipt.rule_version}"
+        version = gettext("version %(number)s") % {"number": receipt.rule_version}
         if receipt.rule_change is None:
             return two_lines(receipt.rule_name, version)
         name = link("admin:rules_mergeruleversion_change", receipt.rule_change, receipt.rule_name)
@@ -199,7 +207,7 @@ class ConflictAdmin(ReadOnly, ModelAdmin):
             page = receipt_context(receipt, may_read=can_read_memories(request))
             may_try = can_read_memories(request) and may_view(request, "rules.mergerule")
             trial = trial_of(receipt) if may_try else None
-            context |= {"page": page, "trial": trial, "title": "Conflict", "subtitle": None}
+            context |= {"page": page, "trial": trial, "title": gettext("Conflict"), "subtitle": None}
         return super().render_change_form(request, context, *args, **kwargs)
 
     def get_actions_detail(self, request: HttpRequest, object_id: Any) -> list[Any]:
@@ -210,40 +218,40 @@ class ConflictAdmin(ReadOnly, ModelAdmin):
         return [one for one in actions if STEPS[one.method.original_function_name] in steps]
 
     accept_this = step_action(
-        "accept_this", "Accept this decision?", "Accept", conflict_accept, "accepted", icon="check"
+        "accept_this", _("Accept this decision?"), _("Accept"), conflict_accept, ACCEPTED, icon="check"
     )
     keep_candidate = step_action(
         "keep_candidate",
-        "Keep the candidate?",
-        "Keep candidate",
+        _("Keep the candidate?"),
+        _("Keep candidate"),
         partial(conflict_override, winner=Winner.CANDIDATE),
-        "overridden",
+        OVERRIDDEN,
     )
     keep_existing = step_action(
         "keep_existing",
-        "Keep the existing memory?",
-        "Keep existing",
+        _("Keep the existing memory?"),
+        _("Keep existing"),
         partial(conflict_override, winner=Winner.EXISTING),
-        "overridden",
+        OVERRIDDEN,
     )
     keep_both = step_action(
         "keep_both",
-        "Keep both memories?",
-        "Keep both",
+        _("Keep both memories?"),
+        _("Keep both"),
         partial(conflict_override, winner=Winner.BOTH),
-        "overridden",
+        OVERRIDDEN,
     )
     revert_this = step_action(
-        "revert_this", "Revert this decision?", "Revert", conflict_revert, "reverted", icon="undo"
+        "revert_this", _("Revert this decision?"), _("Revert"), conflict_revert, REVERTED, icon="undo"
     )
 
     # Actions of the list
 
-    @action(description="Accept", icon="check", permissions=["review"])
+    @action(description=_("Accept"), icon="check", permissions=["review"])
     def accept_chosen(self, request: HttpRequest, queryset: QuerySet[Conflict]) -> None:
-        for_each(request, newest_first(queryset), conflict_accept, noun=NOUN, done="accepted")
+        for_each(request, newest_first(queryset), conflict_accept, said=ACCEPTED)
 
-    @action(description="Revert", icon="undo", permissions=["review"])
+    @action(description=_("Revert"), icon="undo", permissions=["review"])
     def revert_chosen(self, request: HttpRequest, queryset: QuerySet[Conflict]) -> TemplateResponse | None:
         uuids, may_read = newest_first(queryset), can_read_memories(request)
         question = confirmation(
@@ -251,16 +259,20 @@ class ConflictAdmin(ReadOnly, ModelAdmin):
             self,
             (conflict_get(operator_access(request), uuid) for uuid in uuids),
             describe=partial(describe_for_revert, may_read=may_read),
-            title="Revert decisions",
-            question="Revert these decisions? Their memories return to the state before, and memories that the "
-            "decisions created are deleted.",
-            button="Revert",
+            title=gettext("Revert decisions"),
+            question=gettext(
+                "Revert these decisions? Their memories return to the state before, and memories that the "
+                "decisions created are deleted."
+            ),
+            button=gettext("Revert"),
         )
         if question is None:
-            for_each(request, uuids, conflict_revert, noun=NOUN, done="reverted")
+            for_each(request, uuids, conflict_revert, said=REVERTED)
         return question
 
-    @action(description="Revert many", icon="settings_backup_restore", permissions=["review"], url_path="revert-many")
+    @action(
+        description=_("Revert many"), icon="settings_backup_restore", permissions=["review"], url_path="revert-many"
+    )
     def revert_many(self, request: HttpRequest) -> HttpResponse:
         return bulk_revert_page(self, request, operator_access(request))
 

@@ -7,7 +7,8 @@ from django.contrib import admin, messages
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
-from django.utils.translation import ngettext
+from django.utils.translation import gettext, ngettext_lazy
+from django.utils.translation import gettext_lazy as _
 from unfold.admin import ModelAdmin
 from unfold.dataclasses import ActionDialog
 from unfold.decorators import action, display
@@ -23,8 +24,10 @@ from apps.core.admin.kit import (
     found_or_404,
     list_link,
     moment,
+    scope_in_words,
 )
 from apps.core.domain.errors import NotFoundError
+from apps.core.words import Words
 from apps.semantic.consolidation.services import (
     SETTINGS,
     consolidation_create,
@@ -35,58 +38,70 @@ from apps.semantic.consolidation.services import (
 )
 from apps.semantic.models import Consolidation, Origin
 
-STATE_COLOURS = {"Off": None, "Paused": "warning", "Scheduled": "success", "Under way": "info", "Failed": "danger"}
+STATES = {
+    "off": _("Off"),
+    "paused": _("Paused"),
+    "scheduled": _("Scheduled"),
+    "running": _("Under way"),
+    "failed": _("Failed"),
+}
+STATE_COLOURS = {"off": None, "paused": "warning", "scheduled": "success", "running": "info", "failed": "danger"}
 MODE_COLOURS = {"notice": "info", "decide": "warning"}
 RUN_DIALOG = ActionDialog(
-    title="Run it now?",
-    description="One run, within its limits, in the background. It need not be enabled for that.",
+    title=_("Run it now?"),
+    description=_("One run, within its limits, in the background. It need not be enabled for that."),
     form_class=None,
-    form_submit_text="Run",
+    form_submit_text=_("Run"),
 )
 RESET_DIALOG = ActionDialog(
-    title="Start over with the first memory?",
-    description="The next run compares all memories again. Pairs that have a receipt are skipped as before.",
+    title=_("Start over with the first memory?"),
+    description=_("The next run compares all memories again. Pairs that have a receipt are skipped as before."),
     form_class=None,
-    form_submit_text="Start over",
+    form_submit_text=_("Start over"),
 )
 WHAT = (None, {"fields": ["name", "enabled", "mode"]})
 WHERE = (
-    "Which memories",
+    _("Which memories"),
     {
         "fields": ["user_id", "household_id", "persona_id"],
-        "description": "The memories that match every field that is filled in. In any case only memories of the same "
-        "user, household and persona are compared with each other. After a change of these fields it starts over.",
+        "description": _(
+            "The memories that match every field that is filled in. In any case only memories of the same "
+            "user, household and persona are compared with each other. After a change of these fields it starts over."
+        ),
     },
 )
-HOW_MUCH = ("Limits of a run", {"fields": ["max_memories", "max_decisions", "max_seconds"]})
+HOW_MUCH = (_("Limits of a run"), {"fields": ["max_memories", "max_decisions", "max_seconds"]})
 PROGRESS = (
-    "Progress",
+    _("Progress"),
     {"fields": ["state_label", "progress", "receipts", ("last_run", "passes_done"), "error"]},
 )
 
 
 class Command(NamedTuple):
-    """A service for consolidations. logged: the log entry; done, done_many: the message for one and for several."""
+    """A service for consolidations. logged: the log entry. done: the message, of a number."""
 
     service: Callable[..., Any]
     logged: str
-    done: str
-    done_many: str
+    done: Words
 
 
-RUN = Command(consolidation_request, "Run requested.", "%d run was requested.", "%d runs were requested.")
+RUN = Command(
+    consolidation_request, "Run requested.", ngettext_lazy("%d run was requested.", "%d runs were requested.")
+)
 RESET = Command(
-    consolidation_reset, "Reset.", "%d starts over with its next run.", "%d start over with their next runs."
+    consolidation_reset,
+    "Reset.",
+    ngettext_lazy("%d starts over with its next run.", "%d start over with their next runs."),
 )
 
 
 def state_of(consolidation: Consolidation) -> str:
-    """Return one of STATE_COLOURS. Off and paused: nothing runs until it is enabled or run by hand."""
+    """Return one of STATES. Off and paused: nothing runs until it is enabled or run by hand."""
     if consolidation.last_error:
-        return "Failed"
+        return "failed"
     if consolidation.enabled:
-        return "Scheduled" if consolidation.is_complete else "Under way"
-    return "Off" if consolidation.is_complete else "Paused"
+        return "scheduled" if consolidation.is_complete else "running"
+    return "off" if consolidation.is_complete else "paused"
 
 
 @admin.register(Consolidation)
@@ -97,7 +112,7 @@ class ConsolidationAdmin(NamedSettings, ModelAdmin):
     list_fullwidth = True
     list_filter = ["enabled", "mode"]
     search_fields = ["name"]
-    search_help_text = "A part of the name"
+    search_help_text = _("A part of the name")
     ordering = ["name"]
     actions = ["run_chosen", "reset_chosen"]
     actions_detail = ["run_this", "reset_this"]
@@ -105,61 +120,65 @@ class ConsolidationAdmin(NamedSettings, ModelAdmin):
     settings_fieldsets = [WHAT, WHERE, HOW_MUCH]
     status_fieldset = PROGRESS
     readonly_fields = ["state_label", "progress", "receipts", "last_run", "passes_done", "error"]
-    empty_text = "No stored memories are searched for conflicts; new ones are compared when they are saved."
+    empty_text = _("No stored memories are searched for conflicts; new ones are compared when they are saved.")
 
     # Columns
 
-    state = column("State", state_of, colours=STATE_COLOURS)
-    state_label = column("State", lambda row: badge(state_of(row), STATE_COLOURS[state_of(row)]))
-    does = badge_column("mode", "Does", MODE_COLOURS)
+    state = column(_("State"), lambda row: (state_of(row), STATES[state_of(row)]), colours=STATE_COLOURS)
+    state_label = column(_("State"), lambda row: badge(str(STATES[state_of(row)]), STATE_COLOURS[state_of(row)]))
+    does = badge_column("mode", _("Does"), MODE_COLOURS)
     receipts = column(
-        "Receipts",
+        _("Receipts"),
         lambda row: list_link(
             "admin:semantic_conflict_changelist",
-            "What it found",
+            gettext("What it found"),
             actor=row.actor,
             origin=Origin.CONSOLIDATION.value,
             state="all",
         ),
     )
-    passes_done = column("Passes completed", lambda row: f"{row.passes:,}")
-    error = column("Last error", lambda row: excerpt(row.last_error) if row.last_error else NOTHING)
+    passes_done = column(_("Passes completed"), lambda row: f"{row.passes:,}")
+    error = column(_("Last error"), lambda row: excerpt(row.last_error) if row.last_error else NOTHING)
 
-    @display(description="Memories of")
+    @display(description=_("Memories of"))
     def where(self, consolidation: Consolidation) -> str:
-        named = consolidation.scope.named()
-        return ", ".join(f"{name.removesuffix('_id')} {value}" for name, value in named.items()) or "everyone"
+        return scope_in_words(consolidation.scope) or gettext("everyone")
 
-    @display(description="This pass")
+    @display(description=_("This pass"))
     def progress(self, consolidation: Consolidation) -> str:
         if not consolidation.looked_at and not consolidation.passes:
-            return "not started"
-        return (
-            f"{consolidation.looked_at:,} compared, {consolidation.noticed:,} noticed, "
-            f"{consolidation.decided:,} decided; {'complete' if consolidation.is_complete else 'not complete'}"
-        )
+            return gettext("not started")
+        words = gettext("%(compared)s compared, %(noticed)s noticed, %(decided)s decided; not complete")
+        if consolidation.is_complete:
+            words = gettext("%(compared)s compared, %(noticed)s noticed, %(decided)s decided; complete")
+        return words % {
+            "compared": f"{consolidation.looked_at:,}",
+            "noticed": f"{consolidation.noticed:,}",
+            "decided": f"{consolidation.decided:,}",
+        }
 
-    @display(description="Last run", ordering="last_run_at")
+    @display(description=_("Last run"), ordering="last_run_at")
     def last_run(self, consolidation: Consolidation) -> str:
         if consolidation.last_run_at is None:
-            return "never"
-        return f"{moment(consolidation.last_run_at)}, {consolidation.last_run_seconds or 0:.1f} s"
+            return gettext("never")
+        took = f"{consolidation.last_run_seconds or 0:.1f}"
+        return gettext("%(at)s, %(seconds)s s") % {"at": moment(consolidation.last_run_at), "seconds": took}
 
     # Actions
 
-    @action(description="Run now", icon="play_arrow", permissions=["change"])
+    @action(description=_("Run now"), icon="play_arrow", permissions=["change"])
     def run_chosen(self, request: HttpRequest, queryset: QuerySet[Consolidation]) -> None:
         self.apply(request, queryset, RUN)
 
-    @action(description="Start over with the first memory", icon="restart_alt", permissions=["change"])
+    @action(description=_("Start over with the first memory"), icon="restart_alt", permissions=["change"])
     def reset_chosen(self, request: HttpRequest, queryset: QuerySet[Consolidation]) -> None:
         self.apply(request, queryset, RESET)
 
-    @action(description="Run now", icon="play_arrow", permissions=["view", "change"], dialog=RUN_DIALOG)
+    @action(description=_("Run now"), icon="play_arrow", permissions=["view", "change"], dialog=RUN_DIALOG)
     def run_this(self, request: HttpRequest, form: Any, object_id: str) -> HttpResponse:
         return self.apply_on_page(request, object_id, RUN)
 
-    @action(description="Start over", icon="restart_alt", permissions=["view", "change"], dialog=RESET_DIALOG)
+    @action(description=_("Start over"), icon="restart_alt", permissions=["view", "change"], dialog=RESET_DIALOG)
     def reset_this(self, request: HttpRequest, form: Any, object_id: str) -> HttpResponse:
         return self.apply_on_page(request, object_id, RESET)
 
@@ -179,7 +198,7 @@ class ConsolidationAdmin(NamedSettings, ModelAdmin):
                 continue  # another operator deleted it
             self.log_change(request, consolidation, command.logged)
             count += 1
-        messages.success(request, ngettext(command.done, command.done_many, count) % count)
+        messages.success(request, command.done % count)
 
     # Changes
 

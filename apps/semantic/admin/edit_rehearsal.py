@@ -7,11 +7,13 @@ from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import get_object_or_404
 from django.template.response import TemplateResponse
 from django.urls import reverse
+from django.utils.translation import gettext
 
 from apps.core.admin.kit import operator_access
 from apps.core.db.session_locks import try_session_lock
 from apps.core.domain.clock import SYSTEM_CLOCK, utcnow
 from apps.core.domain.errors import MemoryHubError
+from apps.core.pages.sayings import say
 from apps.rules.selectors import MergeRule, document_mark
 from apps.rules.services import NEEDED_TO_REHEARSE, BaseRuleForm, RuleForm, setting_name
 from apps.semantic.admin.rehearsal import row_of
@@ -35,7 +37,9 @@ def rehearse_unsaved(request: HttpRequest, pk: int | None = None) -> HttpRespons
         return HttpResponseRedirect(page)
     form = RuleForm(request.POST, instance=rule, is_draft=True)
     if not form.is_valid():
-        return render(request, "invalid", problems=form.problems(), words="Not rehearsed: a setting is not right yet.")
+        return render(
+            request, "invalid", problems=form.problems(), words=gettext("Not rehearsed: a setting is not right yet.")
+        )
     if form.document == form.before:
         return render(request, "same")
     with try_session_lock(LOCK, request.user.pk) as is_free:
@@ -50,9 +54,10 @@ def rehearsed(request: HttpRequest, form: BaseRuleForm) -> HttpResponse:
     try:
         found = rehearse_edits(operator_access(request), form.before, form.document)
     except MemoryHubError as error:
-        return render(request, "invalid", problems=[error.detail], words="Not rehearsed.")
+        return render(request, "invalid", problems=[say(str(error.detail))], words=gettext("Not rehearsed."))
     tally, now = found.rehearsal.decisions.tally, utcnow(SYSTEM_CLOCK)
-    words = f"These edits are rehearsed: {len(found.due)} of {tally.replayed} would differ."
+    words = gettext("These edits are rehearsed: %(due)s of %(replayed)s would differ.")
+    words %= {"due": len(found.due), "replayed": tally.replayed}
     return render(request, "done", mark=mark, words=words, now=now, **rehearsal_context(found))
 
 

@@ -6,11 +6,14 @@ from django.contrib import admin, messages
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
 from unfold.admin import ModelAdmin
 from unfold.dataclasses import ActionDialog
 from unfold.decorators import action
 
 from apps.core.admin.kit import after_dialog, badge, column, excerpt, found_or_404, list_link, moment
+from apps.core.pages.sayings import say
 from apps.semantic.judge.services import (
     SETTINGS,
     JudgeState,
@@ -23,26 +26,29 @@ from apps.semantic.judge.services import (
 from apps.semantic.models import Judge, Origin
 
 STATES = {
-    JudgeState.OFF: "Off",
-    JudgeState.NO_MODEL: "No model",
-    JudgeState.BUDGET: "Budget used up",
-    JudgeState.QUOTA: "Day's pairs used up",
-    JudgeState.READY: "Ready",
+    JudgeState.OFF: _("Off"),
+    JudgeState.NO_MODEL: _("No model"),
+    JudgeState.BUDGET: _("Budget used up"),
+    JudgeState.QUOTA: _("Day's pairs used up"),
+    JudgeState.READY: _("Ready"),
 }
 STATE_COLOURS = {
-    "Off": None, "No model": "warning", "Budget used up": "warning", "Day's pairs used up": "info", "Ready": "success",
+    JudgeState.OFF: None, JudgeState.NO_MODEL: "warning", JudgeState.BUDGET: "warning", JudgeState.QUOTA: "info",
+    JudgeState.READY: "success",
 }  # fmt: skip
 RUN_DIALOG = ActionDialog(
-    title="Run it now?",
-    description="One run, within its limits, in the background. It need not be on for that. The texts of undecided "
-    "memories go to the provider of the chat model.",
+    title=_("Run it now?"),
+    description=_(
+        "One run, within its limits, in the background. It need not be on for that. The texts of undecided "
+        "memories go to the provider of the chat model."
+    ),
     form_class=None,
-    form_submit_text="Run",
+    form_submit_text=_("Run"),
 )
 SWITCH = (None, {"fields": ["enabled"]})
-HOW_MUCH = ("Limits", {"fields": ["pairs_per_day", "max_seconds"]})
+HOW_MUCH = (_("Limits"), {"fields": ["pairs_per_day", "max_seconds"]})
 PROGRESS = (
-    "Progress",
+    _("Progress"),
     {"fields": ["state_label", "asked_model", "waiting", "today", "verdicts", "receipts", "last_run"]},
 )
 
@@ -54,22 +60,32 @@ def status_of(judge: Judge) -> JudgeStatus:
     return status
 
 
-def state_of(judge: Judge) -> str:
-    """Return one of STATE_COLOURS."""
-    return STATES[status_of(judge).state]
+def state_of(judge: Judge) -> JudgeState:
+    """Return whether the judge is ready, or what it lacks."""
+    return status_of(judge).state
 
 
 def counts_of(judge: Judge) -> str:
     """Return how many pairs have which verdict, or none."""
     counts = status_of(judge).counts
-    return ", ".join(f"{count:,} {name}" for name, count in sorted(counts.items())) or "none yet"
+    return ", ".join(f"{count:,} {say(name)}" for name, count in sorted(counts.items())) or gettext("none yet")
+
+
+def today_of(judge: Judge) -> str:
+    """Return how many pairs were asked about today, and how many may be."""
+    words = gettext("%(asked)s of %(most)s")
+    return words % {"asked": f"{status_of(judge).asked_today:,}", "most": f"{judge.pairs_per_day:,}"}
 
 
 def last_run_of(judge: Judge) -> str:
     """Return when the last run was, how long it took, and why it ended."""
     if judge.last_run_at is None:
-        return "never"
-    text = f"{moment(judge.last_run_at)}, {judge.last_run_seconds or 0:.1f} s, {judge.last_end.replace('_', ' ')}"
+        return gettext("never")
+    text = gettext("%(at)s, %(seconds)s s, %(end)s") % {
+        "at": moment(judge.last_run_at),
+        "seconds": f"{judge.last_run_seconds or 0:.1f}",
+        "end": say(judge.last_end.replace("_", " ")),
+    }
     return excerpt(f"{text}: {judge.last_error}") if judge.last_error else text
 
 
@@ -86,20 +102,20 @@ class JudgeAdmin(ModelAdmin):
 
     # Columns
 
-    name = column("Name", str)
-    state = column("State", state_of, colours=STATE_COLOURS)
-    state_label = column("State", lambda row: badge(state_of(row), STATE_COLOURS[state_of(row)]))
-    asked_model = column("Model", lambda row: status_of(row).model or "none is configured")
-    waiting = column("Receipts waiting", lambda row: f"{status_of(row).waiting:,}")
-    today = column("Pairs today", lambda row: f"{status_of(row).asked_today:,} of {row.pairs_per_day:,}")
-    verdicts = column("Verdicts", counts_of)
+    name = column(_("Name"), str)
+    state = column(_("State"), lambda row: (state_of(row), STATES[state_of(row)]), colours=STATE_COLOURS)
+    state_label = column(_("State"), lambda row: badge(str(STATES[state_of(row)]), STATE_COLOURS[state_of(row)]))
+    asked_model = column(_("Model"), lambda row: status_of(row).model or gettext("none is configured"))
+    waiting = column(_("Receipts waiting"), lambda row: f"{status_of(row).waiting:,}")
+    today = column(_("Pairs today"), today_of)
+    verdicts = column(_("Verdicts"), counts_of)
     receipts = column(
-        "Receipts",
-        lambda _: list_link(
-            "admin:semantic_conflict_changelist", "What it decided", origin=Origin.JUDGE.value, state="all"
+        _("Receipts"),
+        lambda __: list_link(
+            "admin:semantic_conflict_changelist", gettext("What it decided"), origin=Origin.JUDGE.value, state="all"
         ),
     )
-    last_run = column("Last run", last_run_of)
+    last_run = column(_("Last run"), last_run_of)
 
     # One row, always
 
@@ -116,12 +132,12 @@ class JudgeAdmin(ModelAdmin):
 
     # Actions and changes
 
-    @action(description="Run now", icon="play_arrow", permissions=["view", "change"], dialog=RUN_DIALOG)
+    @action(description=_("Run now"), icon="play_arrow", permissions=["view", "change"], dialog=RUN_DIALOG)
     def run_this(self, request: HttpRequest, form: Any, object_id: str) -> HttpResponse:
         judge = found_or_404(self.get_object(request, object_id))
         judge_request()
         self.log_change(request, judge, "Run requested.")
-        messages.success(request, "A run was requested.")
+        messages.success(request, gettext("A run was requested."))
         return after_dialog(request, reverse("admin:semantic_judge_change", args=[judge.pk]))
 
     def save_model(self, request: HttpRequest, obj: Judge, form: Any, change: bool) -> None:

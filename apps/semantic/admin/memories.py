@@ -16,6 +16,8 @@ from django.template.response import TemplateResponse
 from django.urls import URLPattern, path, reverse
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
+from django.utils.translation import gettext, ngettext_lazy
+from django.utils.translation import gettext_lazy as _
 from unfold.admin import ModelAdmin, TabularInline
 from unfold.contrib.filters.admin import FieldTextFilter, RangeDateTimeFilter
 from unfold.dataclasses import ActionDialog
@@ -49,6 +51,7 @@ from apps.core.admin.kit import (
 )
 from apps.core.domain.clock import SYSTEM_CLOCK, utcnow
 from apps.core.domain.errors import MemoryHubError
+from apps.core.pages.sayings import say
 from apps.semantic import services
 from apps.semantic.admin.memory_page import first_words, may_undo, memory_context
 from apps.semantic.admin.memory_views import ViewFilter, view_tabs
@@ -64,18 +67,19 @@ from apps.semantic.selectors import last_removals
 ACTION_COLOURS = {"created": "info", "reinforced": "success", "restored": "success", "deleted": "danger"}
 SHOWN_CHANGE_CHARS = 200
 DELETE_DIALOG = ActionDialog(
-    title="Delete this memory?",
-    description="Searches no longer find it. It is kept with its history and can be restored.",
+    title=_("Delete this memory?"),
+    description=_("Searches no longer find it. It is kept with its history and can be restored."),
     form_class=None,
-    form_submit_text="Delete",
+    form_submit_text=_("Delete"),
 )
 RESTORE_DIALOG = ActionDialog(
-    title="Restore this memory?",
-    description="Searches find it again, as before it was deleted.",
+    title=_("Restore this memory?"),
+    description=_("Searches find it again, as before it was deleted."),
     form_class=None,
-    form_submit_text="Restore",
+    form_submit_text=_("Restore"),
 )
-NOUN = ("memory", "memories")
+DELETED = ngettext_lazy("%(count)s memory deleted.", "%(count)s memories deleted.", "count")
+RESTORED = ngettext_lazy("%(count)s memory restored.", "%(count)s memories restored.", "count")
 # A deletion of several memories is undone together within this time.
 UNDO_SALT, UNDO_SECONDS = "semantic.undo_deletion", 3_600
 
@@ -89,7 +93,7 @@ class RevisionInline(ReadOnly, TabularInline):
     """The history of a memory as a tab of its page, the last step first. It needs the permission to view memories."""
 
     model = MemoryRevision
-    verbose_name_plural = "History"
+    verbose_name_plural = _("History")
     fields = readonly_fields = ["when", "what", "actor", "reason", "what_changed"]
     ordering = ["-id"]
     extra = 0
@@ -97,16 +101,18 @@ class RevisionInline(ReadOnly, TabularInline):
     hide_title = True
     tab = True
 
-    when = moment_column("at", "At")
+    when = moment_column("at", _("At"))
 
-    @display(description="What happened")
+    @display(description=_("What happened"))
     def what(self, revision: MemoryRevision) -> str:
         shown = choice_badge(revision, "action", {revision.action: "warning", **ACTION_COLOURS})
         if revision.conflict is None:
             return shown
-        return format_html("{} {}", shown, link("admin:semantic_conflict_change", revision.conflict, "Receipt"))
+        return format_html(
+            "{} {}", shown, link("admin:semantic_conflict_change", revision.conflict, gettext("Receipt"))
+        )
 
-    @display(description="Before and after")
+    @display(description=_("Before and after"))
     def what_changed(self, revision: MemoryRevision) -> str:
         lines = []
         for name, values in revision.changes.items():
@@ -142,16 +148,18 @@ class MemoryAdmin(ReadOnly, ModelAdmin):
     list_disable_select_all = True  # each memory is a transaction of its own; a page at a time stays quick
     list_per_page = 50
     search_fields = ["content"]
-    search_help_text = "By meaning and words, or an id"
+    search_help_text = _("By meaning and words, or an id")
     actions = ["soft_delete", "restore"]
     actions_detail = ["soft_delete_this", "restore_this"]
     inlines = [RevisionInline]
     fieldsets = [
         (None, {"fields": ["full_content", "state_label", "confidence_explained", "full_context"]}),
-        ("Whose", {"fields": [("user_id", "household_id", "persona_id"), ("session_id", "sessions")]}),
-        ("Time", {"fields": [("happened", "saved"), ("changed", "reinforced")]}),
-        ("Tags", {"fields": [("agent", "personality"), ("project", "type"), ("source", "is_global"), "keyword_list"]}),
-        ("More", {"fields": [
+        (_("Whose"), {"fields": [("user_id", "household_id", "persona_id"), ("session_id", "sessions")]}),
+        (_("Time"), {"fields": [("happened", "saved"), ("changed", "reinforced")]}),
+        (_("Tags"), {"fields": [
+            ("agent", "personality"), ("project", "type"), ("source", "is_global"), "keyword_list",
+        ]}),
+        (_("More"), {"fields": [
             "uuid", "importance", "superseded", "manager", "decisions", "metadata_json", "vectors", "hash",
         ]}),
     ]  # fmt: skip
@@ -163,105 +171,135 @@ class MemoryAdmin(ReadOnly, ModelAdmin):
 
     # Columns
 
-    content_excerpt = column("Memory", lambda memory: shown_content(memory))
-    state = badge_column("status", "Status", STATUS_COLOURS)
+    content_excerpt = column(_("Memory"), lambda memory: shown_content(memory))
+    state = badge_column("status", _("Status"), STATUS_COLOURS)
     whose = scope_column()
     origin = column(
-        "Source", lambda memory: two_lines(memory.source, f"importance {memory.importance:g}"), ordering="source"
+        _("Source"),
+        lambda memory: two_lines(memory.source, gettext("importance %(share)s") % {"share": f"{memory.importance:g}"}),
+        ordering="source",
     )
     relevance = column(
-        "Relevance",
+        _("Relevance"),
         lambda memory: f"{score:.2f}" if (score := getattr(memory, RELEVANCE, 0.0)) else NOTHING,
         ordering=RELEVANCE,
     )
 
-    @display(description="Confidence")
+    @display(description=_("Confidence"))
     def confidence_now(self, memory: Memory) -> SafeString:
         now = memory.confidence_at(utcnow(SYSTEM_CLOCK))
         return two_lines(f"{now:.2f}", memory.get_decay_policy_display())
 
-    @display(description="Saved at", ordering="id")
+    @display(description=_("Saved at"), ordering="id")
     def when(self, memory: Memory) -> SafeString:
-        happened = f"happened {moment(memory.occurred_at)}" if memory.occurred_at else ""
+        happened = gettext("happened %(at)s") % {"at": moment(memory.occurred_at)} if memory.occurred_at else ""
         return two_lines(moment(memory.created_at), happened)
 
     # The page of a memory
 
-    full_content = text_column("content", "Content")
-    full_context = text_column("context", "Context")
-    happened = moment_column("occurred_at", "Happened at")
-    saved = moment_column("created_at", "Saved at")
-    changed = moment_column("updated_at", "Changed at")
-    reinforced = moment_column("last_reinforced_at", "Reinforced at")
-    keyword_list = column("Keywords", lambda memory: ", ".join(memory.keywords) or NOTHING)
-    sessions = column("Further sessions", lambda memory: ", ".join(memory.further_sessions) or NOTHING)
-    manager = column("Kept up to date by", lambda memory: memory.managed_by or NOTHING)
-    superseded = link_column("superseded_by", "Superseded by", "admin:semantic_memory_change")
-    metadata_json = json_column("metadata", "Metadata")
-    hash = column("Content hash", lambda memory: monospace(memory.content_hash))
+    full_content = text_column("content", _("Content"))
+    full_context = text_column("context", _("Context"))
+    happened = moment_column("occurred_at", _("Happened at"))
+    saved = moment_column("created_at", _("Saved at"))
+    changed = moment_column("updated_at", _("Changed at"))
+    reinforced = moment_column("last_reinforced_at", _("Reinforced at"))
+    keyword_list = column(_("Keywords"), lambda memory: ", ".join(memory.keywords) or NOTHING)
+    sessions = column(_("Further sessions"), lambda memory: ", ".join(memory.further_sessions) or NOTHING)
+    manager = column(_("Kept up to date by"), lambda memory: memory.managed_by or NOTHING)
+    superseded = link_column("superseded_by", _("Superseded by"), "admin:semantic_memory_change")
+    metadata_json = json_column("metadata", _("Metadata"))
+    hash = column(_("Content hash"), lambda memory: monospace(memory.content_hash))
 
-    @display(description="Status")
+    @display(description=_("Status"))
     def state_label(self, memory: Memory) -> str:
-        since = f" since {moment(memory.status_changed_at)}" if memory.status_changed_at else ""
-        return format_html("{}{}", choice_badge(memory, "status", STATUS_COLOURS), since)
+        shown = choice_badge(memory, "status", STATUS_COLOURS)
+        if not memory.status_changed_at:
+            return shown
+        return format_html(gettext("{state} since {at}"), state=shown, at=moment(memory.status_changed_at))
 
-    @display(description="Confidence")
+    @display(description=_("Confidence"))
     def confidence_explained(self, memory: Memory) -> str:
         now = memory.confidence_at(utcnow(SYSTEM_CLOCK))
         half_life = half_lives()[DecayPolicy(memory.decay_policy)]
-        how = f"halves every {half_life / timedelta(days=1):g} days" if half_life else "does not decay"
-        return f"{now:.2f} now; {memory.base_confidence:.2f} claimed; {memory.decay_policy}: {how}"
+        words = gettext("%(now)s now; %(claimed)s claimed; %(policy)s: does not decay")
+        if half_life:
+            words = gettext("%(now)s now; %(claimed)s claimed; %(policy)s: halves every %(days)s days")
+        return words % {
+            "now": f"{now:.2f}",
+            "claimed": f"{memory.base_confidence:.2f}",
+            "policy": say(memory.decay_policy),
+            "days": f"{half_life / timedelta(days=1):g}" if half_life else "",
+        }
 
-    @display(description="Decisions about it")
+    @display(description=_("Decisions about it"))
     def decisions(self, memory: Memory) -> SafeString | str:
         receipts = Conflict.objects.filter(Q(candidate=memory) | Q(existing=memory) | Q(result=memory)).count()
         if not receipts:
             return NOTHING
         return list_link("admin:semantic_conflict_changelist", receipts, state="all", q=memory.uuid)
 
-    @display(description="Vectors")
+    @display(description=_("Vectors"))
     def vectors(self, memory: Memory) -> str:
         rows = memory.embeddings.select_related("space").defer("vector")
         lines = [
-            f"{row.space}{', in use' if row.space.is_active else ''}{', from the writer' if row.is_given else ''}"
+            ", ".join(
+                filter(
+                    None,
+                    (
+                        str(row.space),
+                        gettext("in use") if row.space.is_active else "",
+                        gettext("from the writer") if row.is_given else "",
+                    ),
+                )
+            )
             for row in rows
         ]
-        return plain_text("\n".join(lines) or "none")
+        return plain_text("\n".join(lines) or gettext("none"))
 
     # Actions
 
-    @action(description="Delete (can be restored)", icon="delete", permissions=["soft_delete"])
+    @action(description=_("Delete (can be restored)"), icon="delete", permissions=["soft_delete"])
     def soft_delete(self, request: HttpRequest, queryset: QuerySet[Memory]) -> TemplateResponse | None:
         question = confirmation(
             request,
             self,
             queryset,
             describe=describe_for_deletion,
-            title="Delete memories",
-            question="Delete these memories? Searches no longer find them. They are kept with their history and can be "
-            "restored.",
-            button="Delete",
+            title=gettext("Delete memories"),
+            question=gettext(
+                "Delete these memories? Searches no longer find them. They are kept with their history and can be "
+                "restored."
+            ),
+            button=gettext("Delete"),
         )
         if question is None:
             chosen = queryset.exclude(status=MemoryStatus.DELETED)
             uuids = list(chosen.values_list("uuid", flat=True))
             for_each(
-                request, queryset.values_list("uuid", flat=True), services.memory_delete, noun=NOUN, done="deleted"
+                request,
+                queryset.values_list("uuid", flat=True),
+                services.memory_delete,
+                said=DELETED,
             )
             offer_undo(request, uuids)
         return question
 
-    @action(description="Restore", icon="restore_from_trash", permissions=["restore"])
+    @action(description=_("Restore"), icon="restore_from_trash", permissions=["restore"])
     def restore(self, request: HttpRequest, queryset: QuerySet[Memory]) -> None:
-        for_each(request, queryset.values_list("uuid", flat=True), services.memory_restore, noun=NOUN, done="restored")
+        for_each(
+            request,
+            queryset.values_list("uuid", flat=True),
+            services.memory_restore,
+            said=RESTORED,
+        )
 
-    @action(description="Delete", icon="delete", permissions=["view", "soft_delete"], dialog=DELETE_DIALOG)
+    @action(description=_("Delete"), icon="delete", permissions=["view", "soft_delete"], dialog=DELETE_DIALOG)
     def soft_delete_this(self, request: HttpRequest, form: Any, object_id: str) -> HttpResponse:
-        return apply_on_page(self, request, object_id, services.memory_delete, noun=NOUN, done="deleted")
+        return apply_on_page(self, request, object_id, services.memory_delete, said=DELETED)
 
-    @action(description="Restore", icon="restore_from_trash", permissions=["view", "restore"], dialog=RESTORE_DIALOG)
+    @action(description=_("Restore"), icon="restore_from_trash", permissions=["view", "restore"], dialog=RESTORE_DIALOG)
     def restore_this(self, request: HttpRequest, form: Any, object_id: str) -> HttpResponse:
-        return apply_on_page(self, request, object_id, services.memory_restore, noun=NOUN, done="restored")
+        return apply_on_page(self, request, object_id, services.memory_restore, said=RESTORED)
 
     def get_actions_detail(self, request: HttpRequest, object_id: Any) -> list[Any]:
         """Return restore for a deleted memory, and delete for every other; nothing for one that is kept up to date."""
@@ -300,13 +338,14 @@ class MemoryAdmin(ReadOnly, ModelAdmin):
         try:
             if receipt is None:
                 services.memory_restore(access=access, uuid=memory.uuid)
-                messages.success(request, "The memory was restored.")
+                messages.success(request, gettext("The memory was restored."))
             else:
                 undone = services.conflict_revert(access=access, uuid=receipt.uuid)
-                shown = link("admin:semantic_conflict_change", undone.pk, "its receipt")
-                messages.success(request, format_html("The decision was undone; {} can be reverted in turn.", shown))
+                shown = link("admin:semantic_conflict_change", undone.pk, gettext("its receipt"))
+                said = gettext("The decision was undone; {receipt} can be reverted in turn.")
+                messages.success(request, format_html(said, receipt=shown))
         except MemoryHubError as error:
-            messages.warning(request, error.detail)
+            messages.warning(request, say(str(error.detail)))
         return HttpResponseRedirect(page)
 
     def undo_deletion(self, request: HttpRequest) -> HttpResponse:
@@ -316,10 +355,10 @@ class MemoryAdmin(ReadOnly, ModelAdmin):
         try:
             uuids = signing.loads(request.POST.get("of", ""), salt=UNDO_SALT, max_age=UNDO_SECONDS)
         except signing.BadSignature:
-            messages.warning(request, "That is too long ago: restore deleted memories on their pages.")
+            messages.warning(request, gettext("That is too long ago: restore deleted memories on their pages."))
         else:
             uuids = [UUID(one) for one in uuids]
-            for_each(request, uuids, services.memory_restore, noun=NOUN, done="restored")
+            for_each(request, uuids, services.memory_restore, said=RESTORED)
         return HttpResponseRedirect(reverse("admin:semantic_memory_changelist"))
 
     def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> Any:
@@ -356,8 +395,12 @@ class MemoryAdmin(ReadOnly, ModelAdmin):
 def describe_for_deletion(memory: Memory) -> Described:
     """Describe a memory in the question whether to delete it: its content, whose it is, and since when."""
     content = link("admin:semantic_memory_change", memory.pk, truncatechars(memory.content, SHOWN_CONTENT_CHARS))
-    whose = " / ".join(filter(None, (memory.user_id, memory.household_id, memory.persona_id)))
-    return Described(content, [f"{memory.get_status_display()}, of {whose}, saved at {moment(memory.created_at)}"])
+    words = gettext("%(status)s, of %(whose)s, saved at %(at)s") % {
+        "status": memory.get_status_display(),
+        "whose": " / ".join(filter(None, (memory.user_id, memory.household_id, memory.persona_id))),
+        "at": moment(memory.created_at),
+    }
+    return Described(content, [words])
 
 
 def shown_content(memory: Memory) -> SafeString:
@@ -370,7 +413,8 @@ def shown_content(memory: Memory) -> SafeString:
         return struck
     # The cell is a link to the memory, in which there can be no other one.
     now = first_words(memory.superseded_by.content)
-    return format_html('<span class="mh-replaced">{}<span class="mh-now">→ now: {}</span></span>', struck, now)
+    words = gettext("→ now: %(words)s") % {"words": now}
+    return format_html('<span class="mh-replaced">{}<span class="mh-now">{}</span></span>', struck, words)
 
 
 def offer_undo(request: HttpRequest, uuids: Sequence[UUID]) -> None:
@@ -381,12 +425,12 @@ def offer_undo(request: HttpRequest, uuids: Sequence[UUID]) -> None:
         return
     form = (
         '<form method="post" action="{}"><input type="hidden" name="csrfmiddlewaretoken" value="{}">'
-        '<input type="hidden" name="of" value="{}">{} <button type="submit" class="mh-link">Undo</button></form>'
+        '<input type="hidden" name="of" value="{}">{} <button type="submit" class="mh-link">{}</button></form>'
     )
-    question = f"Deleted by mistake? {len(names)} can be brought back together:"
+    question = gettext("Deleted by mistake? %(count)s can be brought back together:") % {"count": len(names)}
     token = signing.dumps(names, salt=UNDO_SALT)
     address = reverse("admin:semantic_memory_undo_deletion")
-    messages.info(request, format_html(form, address, get_token(request), token, question))
+    messages.info(request, format_html(form, address, get_token(request), token, question, gettext("Undo")))
 
 
 def is_search(request: HttpRequest) -> bool:

@@ -7,9 +7,12 @@ from typing import Any
 from django.http import HttpRequest
 from django.template.defaultfilters import truncatechars
 from django.urls import reverse
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
 
 from apps.core.admin.kit import operator_access
 from apps.core.domain.clock import SYSTEM_CLOCK, utcnow
+from apps.core.pages.sayings import say
 from apps.core.pages.times import ago, exact
 from apps.semantic.conflicts.review import can_revert
 from apps.semantic.models import (
@@ -30,10 +33,10 @@ STEPS = 30
 IN_THE_TITLE = frozenset({"status", "superseded_by", "status_changed_at"})
 TITLE_CHARS, HEIR_CHARS, CHANGE_CHARS = 90, 160, 120
 VERBS = {
-    MemoryStatus.SUPERSEDED: "Superseded",
-    MemoryStatus.MERGED: "Merged",
-    MemoryStatus.REJECTED: "Rejected",
-    MemoryStatus.DELETED: "Deleted",
+    MemoryStatus.SUPERSEDED: _("Superseded"),
+    MemoryStatus.MERGED: _("Merged"),
+    MemoryStatus.REJECTED: _("Rejected"),
+    MemoryStatus.DELETED: _("Deleted"),
 }
 
 
@@ -94,19 +97,27 @@ def say_reason(memory: Memory, removal: MemoryRevision | None, receipt: Conflict
     now = utcnow(SYSTEM_CLOCK)
     if memory.status == MemoryStatus.ACTIVE:
         if memory.has_expired(now):
-            return f"Active, but no search has found it since it expired at {shown_time(memory.expires_at)}."  # type: ignore[arg-type]
-        return f"Active: searches find it, with a confidence of {memory.confidence_at(now):.2f}."
+            words = gettext("Active, but no search has found it since it expired at %(at)s.")
+            return words % {"at": shown_time(memory.expires_at)}  # type: ignore[arg-type]
+        words = gettext("Active: searches find it, with a confidence of %(share)s.")
+        return words % {"share": f"{memory.confidence_at(now):.2f}"}
     since = memory.status_changed_at or (removal.at if removal else None)
-    parts = [VERBS[MemoryStatus(memory.status)]]
+    said = str(VERBS[MemoryStatus(memory.status)])
     if since is not None:
-        parts.append(ago(since, now))
+        said = gettext("%(what)s %(ago)s") % {"what": said, "ago": ago(since, now)}
     if removal is not None:
-        parts.append(f"by {removal.actor}")
-    said = " ".join(parts)
-    if receipt is not None:
-        rule = f"rule {receipt.rule_name}, " if receipt.rule_name else ""
-        said = f"{said}: {receipt.strategy}, {rule}confidence {receipt.confidence:.2f}"
-    return f"{said}."
+        said = gettext("%(what)s by %(actor)s") % {"what": said, "actor": removal.actor}
+    if receipt is None:
+        return gettext("%(what)s.") % {"what": said}
+    words = gettext("%(what)s: %(strategy)s, confidence %(share)s.")
+    if receipt.rule_name:
+        words = gettext("%(what)s: %(strategy)s, rule %(rule)s, confidence %(share)s.")
+    return words % {
+        "what": said,
+        "strategy": say(receipt.strategy),
+        "rule": receipt.rule_name,
+        "share": f"{receipt.confidence:.2f}",
+    }
 
 
 def may_undo(request: HttpRequest, memory: Memory, receipt: Conflict | None) -> bool:
@@ -121,18 +132,17 @@ def may_undo(request: HttpRequest, memory: Memory, receipt: Conflict | None) -> 
 def life_of(memory: Memory, *, shows_decisions: bool) -> list[Step]:
     """Return the last steps of a memory's life, the first one first: saved, changed, decided about, pruned."""
     revisions = list(memory.revisions.order_by("-id")[:STEPS])
-    steps = [
-        Step(one.at, f"{action_words(one)} by {one.actor}", say_changes(one), decision_of(one, shows_decisions))
-        for one in revisions
-    ]
+    steps = [Step(one.at, title_of(one), say_changes(one), decision_of(one, shows_decisions)) for one in revisions]
     if shows_decisions:
         noticed = Conflict.objects.filter(outcome=ConflictOutcome.NOTICED)
         for side in ("candidate", "existing"):
             for receipt in noticed.filter(**{side: memory}).order_by("-id")[:STEPS]:
-                words = f"a possible conflict was noticed, {receipt.get_state_display().lower()}"
-                steps.append(Step(receipt.at, words[0].upper() + words[1:], receipt.reason, decision_url(receipt)))
+                words = gettext("A possible conflict was noticed, %(state)s")
+                words %= {"state": receipt.get_state_display().lower()}
+                steps.append(Step(receipt.at, words, say(receipt.reason), decision_url(receipt)))
     for record in BridgeAudit.objects.filter(memory=memory.uuid).order_by("-id")[:STEPS]:
-        note = f"{len(record.event_ids):,} of its events were pruned by {record.actor}"
+        note = gettext("%(count)s of its events were pruned by %(actor)s")
+        note %= {"count": f"{len(record.event_ids):,}", "actor": record.actor}
         steps.append(Step(record.at, record.get_action_display(), note))
     return sorted(steps, key=lambda step: step.at)[-STEPS:]
 
@@ -144,9 +154,14 @@ def decision_of(revision: MemoryRevision, shows_decisions: bool) -> str:
     return reverse("admin:semantic_conflict_change", args=[revision.conflict])
 
 
+def title_of(revision: MemoryRevision) -> str:
+    """Return what a step did, and who took it."""
+    return gettext("%(what)s by %(actor)s") % {"what": action_words(revision), "actor": revision.actor}
+
+
 def action_words(revision: MemoryRevision) -> str:
     """Return what a step did, in a word or two."""
-    return "Saved" if revision.action == RevisionAction.CREATED else revision.get_action_display()
+    return gettext("Saved") if revision.action == RevisionAction.CREATED else revision.get_action_display()
 
 
 def say_changes(revision: MemoryRevision) -> str:
@@ -156,5 +171,5 @@ def say_changes(revision: MemoryRevision) -> str:
         for name, values in revision.changes.items()
         if name not in IN_THE_TITLE
     ]
-    reason = "" if revision.action == RevisionAction.CREATED else revision.reason.replace("_", " ")
+    reason = "" if revision.action == RevisionAction.CREATED else say(revision.reason.replace("_", " "))
     return "; ".join(filter(None, (reason, *changes)))

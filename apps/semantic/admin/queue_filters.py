@@ -5,11 +5,14 @@ from typing import Any
 from django.db.models import F, OuterRef, QuerySet, Subquery
 from django.db.models.functions import Left
 from django.http import HttpRequest
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
 from unfold.contrib.filters.admin import DropdownFilter, RangeDateTimeFilter, RangeNumericFilter
 from unfold.views import ChangeList
 
 from apps.core.admin.kit import operator_access
 from apps.core.admin.lists import BoundedPaginator, HouseholdFilter, PersonaFilter, UserFilter, comparable
+from apps.core.pages.sayings import say
 from apps.rules.domain.engine.arbitration import Strategy
 from apps.rules.domain.engine.signals import SignalType
 from apps.rules.selectors import MergeRuleVersion
@@ -26,11 +29,11 @@ Receipts = QuerySet[Conflict]
 class StateFilter(DropdownFilter):
     """Filter by state: open receipts unless another state is chosen."""
 
-    title, parameter_name = "state", "state"
+    title, parameter_name = _("state"), "state"
     all_option = None
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
-        return [*((str(state.value), str(state.label)) for state in ReviewState), (ALL, "All")]
+        return [*((str(state.value), gettext(state.label)) for state in ReviewState), (ALL, gettext("All"))]
 
     def value(self) -> str:
         chosen = super().value()
@@ -51,7 +54,7 @@ class NameFilter(DropdownFilter):
 class RuleFilter(NameFilter):
     """Filter by rule, of all versions: a choice of those with receipts."""
 
-    title, parameter_name = "rule", "rule_name"
+    title, parameter_name = _("rule"), "rule_name"
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
         rules = decided_rules(operator_access(request))
@@ -61,20 +64,20 @@ class RuleFilter(NameFilter):
 class StrategyFilter(NameFilter):
     """Filter by what decided: a strategy of the arbitration, or a person."""
 
-    title, parameter_name = "strategy", "strategy"
+    title, parameter_name = _("strategy"), "strategy"
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
         names = [strategy.value for strategy in Strategy if strategy is not Strategy.NO_CONFLICT]
-        return [(name, name.capitalize()) for name in (*names, Origin.OVERRIDE.value, Origin.REVERT.value)]
+        return [(name, say(name.capitalize())) for name in (*names, Origin.OVERRIDE.value, Origin.REVERT.value)]
 
 
 class SignalFilter(DropdownFilter):
     """Filter by a type of signal among those of a receipt."""
 
-    title, parameter_name = "signal", "signal"
+    title, parameter_name = _("signal"), "signal"
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
-        return [(kind.value, kind.value.capitalize()) for kind in SignalType]
+        return [(kind.value, say(kind.value.capitalize())) for kind in SignalType]
 
     def queryset(self, request: HttpRequest, queryset: Receipts) -> Receipts:
         value = comparable(self.value())

@@ -4,7 +4,7 @@ The page of the rule posts its form here when it is valid. The values go back an
 rehearsed in another scope, to be saved, or to be edited further. Nothing is written here.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from django import forms
@@ -15,11 +15,15 @@ from django.shortcuts import get_object_or_404
 from django.template.response import TemplateResponse
 from django.urls import reverse
 from django.utils.html import format_html
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
 from unfold import widgets
 
 from apps.core.admin.kit import moment, operator_access
 from apps.core.domain.errors import MemoryHubError
 from apps.core.domain.scope import MAX_IDENTIFIER_CHARS, Access, Scope
+from apps.core.pages.sayings import say
+from apps.core.words import Words
 from apps.rules.selectors import MergeRule, document_mark
 from apps.rules.services import EDIT_AGAIN, NEEDED_TO_REHEARSE, REHEARSE, REHEARSED, RuleForm
 from apps.semantic.conflicts.near_pairs import DEFAULT_PAIRS, MAX_PAIRS
@@ -47,7 +51,7 @@ TONES = {
 }
 
 
-def identifier_field(label: str, help_text: str = "") -> forms.CharField:
+def identifier_field(label: Words, help_text: Words = "") -> forms.CharField:
     """Return an optional field for a whole identifier."""
     widget = widgets.UnfoldAdminTextInputWidget()
     return forms.CharField(
@@ -55,7 +59,7 @@ def identifier_field(label: str, help_text: str = "") -> forms.CharField:
     )
 
 
-def limit_field(label: str, default: int, most: int) -> forms.IntegerField:
+def limit_field(label: Words, default: int, most: int) -> forms.IntegerField:
     """Return a field for a number from 1 to `most`."""
     widget = widgets.UnfoldAdminIntegerFieldWidget()
     return forms.IntegerField(label=label, initial=default, min_value=1, max_value=most, widget=widget)
@@ -64,22 +68,22 @@ def limit_field(label: str, default: int, most: int) -> forms.IntegerField:
 class ExtentForm(forms.Form):
     """Which decisions to replay, and how many."""
 
-    user_id = identifier_field("User", "Blank: decisions about the memories of all users.")
-    household_id = identifier_field("Household")
-    persona_id = identifier_field("Persona")
-    limit = limit_field("Decisions at most, the newest first", DEFAULT_LIMIT, MAX_LIMIT)
+    user_id = identifier_field(_("User"), _("Blank: decisions about the memories of all users."))
+    household_id = identifier_field(_("Household"))
+    persona_id = identifier_field(_("Persona"))
+    limit = limit_field(_("Decisions at most, the newest first"), DEFAULT_LIMIT, MAX_LIMIT)
     neighbours = forms.BooleanField(
-        label="Also compare near neighbours of a user",
-        help_text="Active memories without a recorded decision about them.",
+        label=_("Also compare near neighbours of a user"),
+        help_text=_("Active memories without a recorded decision about them."),
         required=False,
         widget=widgets.UnfoldBooleanWidget(),
     )
-    max_pairs = limit_field("Pairs of neighbours at most", DEFAULT_PAIRS, MAX_PAIRS)
+    max_pairs = limit_field(_("Pairs of neighbours at most"), DEFAULT_PAIRS, MAX_PAIRS)
 
     def clean(self) -> dict[str, Any]:
         cleaned = super().clean() or self.cleaned_data
         if cleaned.get("neighbours") and not cleaned.get("user_id"):
-            self.add_error("user_id", "Say whose memories to compare.")
+            self.add_error("user_id", gettext("Say whose memories to compare."))
         return cleaned
 
     def extent(self) -> dict[str, Any]:
@@ -109,7 +113,7 @@ def rehearse_rule(request: HttpRequest, pk: int) -> HttpResponse:
     extent = ExtentForm(request.POST if f"{PREFIX}-limit" in request.POST else None, prefix=PREFIX)
     context = {
         **admin.site.each_context(request),
-        "title": f"Rehearse {rule.name}",
+        "title": gettext("Rehearse %(name)s") % {"name": rule.name},
         "opts": MergeRule._meta,
         "rule": rule,
         "media": form.media + extent.media,
@@ -131,10 +135,12 @@ def rehearsal_context(access: Access, document: dict[str, Any], extent: ExtentFo
     try:
         rehearsal = rehearse_document(access, document, **extent.extent())
     except MemoryHubError as error:
-        return {"problem": error.detail}
-    sections = [section_of("decisions", "Decisions that would differ", rehearsal.decisions)]
+        return {"problem": say(str(error.detail))}
+    sections = [section_of("decisions", gettext("Decisions that would differ"), rehearsal.decisions)]
     if rehearsal.neighbours is not None:
-        sections.append(section_of("pairs", "Neighbours that would be treated differently", rehearsal.neighbours))
+        sections.append(
+            section_of("pairs", gettext("Neighbours that would be treated differently"), rehearsal.neighbours)
+        )
     return {"rehearsal": rehearsal, "tiles": list(tiles_of(rehearsal)), "sections": sections}
 
 
@@ -145,21 +151,34 @@ def tiles_of(rehearsal: Rehearsal) -> Iterator[dict[str, Any]]:
         return {"icon": icon, "label": label, "value": value, "note": note, "tone": tone}
 
     def extent_of(replayed: ReplayReport) -> str:
-        return "all that exist" if replayed.is_complete else "there are more: raise the limit"
+        return gettext("all that exist") if replayed.is_complete else gettext("there are more: raise the limit")
 
     decisions, pairs, rules = rehearsal.decisions, rehearsal.neighbours, rehearsal.changed_rules
     differ, due = decisions.tally.differ, decisions.tally.due_to_change
-    yield tile("replay", "Decisions replayed", decisions.tally.replayed, extent_of(decisions))
-    yield tile("compare_arrows", "Would differ", differ, "from the receipts", "warn" if differ else "")
-    yield tile("edit_note", "Because of this change", due, "the others differ already")
-    more = f" and {len(rules) - MAX_NAMES} more" if len(rules) > MAX_NAMES else ""
-    yield tile("rule", "Rules that change", len(rules), (", ".join(rules[:MAX_NAMES]) or "none") + more)
+    yield tile("replay", gettext("Decisions replayed"), decisions.tally.replayed, extent_of(decisions))
+    yield tile(
+        "compare_arrows", gettext("Would differ"), differ, gettext("from the receipts"), "warn" if differ else ""
+    )
+    yield tile("edit_note", gettext("Because of this change"), due, gettext("the others differ already"))
+    yield tile("rule", gettext("Rules that change"), len(rules), first_names(rules))
     if pairs is not None:
         differ = pairs.tally.differ
-        yield tile("group_work", "Pairs compared", pairs.tally.replayed, extent_of(pairs))
+        yield tile("group_work", gettext("Pairs compared"), pairs.tally.replayed, extent_of(pairs))
         yield tile(
-            "compare_arrows", "Pairs that would differ", differ, "from current decisions", "warn" if differ else ""
+            "compare_arrows",
+            gettext("Pairs that would differ"),
+            differ,
+            gettext("from current decisions"),
+            "warn" if differ else "",
         )
+
+
+def first_names(rules: Sequence[str]) -> str:
+    """Return the names of rules, of many only the first."""
+    names = ", ".join(rules[:MAX_NAMES])
+    if len(rules) > MAX_NAMES:
+        return gettext("%(names)s and %(count)s more") % {"names": names, "count": len(rules) - MAX_NAMES}
+    return names or gettext("none")
 
 
 def section_of(name: str, title: str, replayed: ReplayReport) -> dict[str, Any]:
@@ -188,16 +207,16 @@ def row_of(difference: Difference) -> dict[str, Any]:
         "existing": render_excerpt(find_shown_partner(difference))["excerpt"],
         "more": len(difference.case.partners) - 1,
         "merged": changed.merged,
-        "reason": changed.reason,
+        "reason": say(changed.reason),
         "rules": changed.rule if before.rule == changed.rule else f"{before.rule} → {changed.rule}",
         "is_due": difference.is_due_to_change,
         "when": receipt and moment(receipt.at),
-        "state": receipt and receipt.state,
+        "state": receipt and say(receipt.state),
         "link": reverse("admin:semantic_conflict_change", args=[receipt.pk]) if receipt else "",
     }
 
 
 def outcome_label(outcome: str) -> dict[str, str | None]:
     """Return text and colour of the badge of an outcome."""
-    label = "No conflict" if outcome == NO_CONFLICT else str(ConflictOutcome(outcome).label)
+    label = gettext("No conflict") if outcome == NO_CONFLICT else gettext(ConflictOutcome(outcome).label)
     return {"text": label, "type": TONES.get(outcome)}

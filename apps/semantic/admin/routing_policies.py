@@ -7,6 +7,8 @@ from django.contrib import admin, messages
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.utils.safestring import SafeString
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
 from unfold.admin import ModelAdmin
 from unfold.decorators import display
 from unfold.widgets import UnfoldAdminTextareaWidget
@@ -14,6 +16,7 @@ from unfold.widgets import UnfoldAdminTextareaWidget
 from apps.core.admin.fields import LinesField
 from apps.core.admin.kit import NamedSettings, column, list_link, moment_column, two_lines
 from apps.core.domain.errors import NotFoundError
+from apps.core.pages.sayings import say
 from apps.episodic.selectors import timeline_health
 from apps.semantic.bridge.policies import (
     SETTINGS,
@@ -25,27 +28,31 @@ from apps.semantic.bridge.policies import (
 )
 from apps.semantic.models import RoutingPolicy
 
-STATE_COLOURS = {"On": "success", "Off": None}
-PRUNE_COLOURS = {"Demote": "info", "Delete": "warning", "Keep": None}
+STATE_COLOURS = {True: "success", False: None}
+PRUNE_COLOURS = {"demote": "info", "delete": "warning", "keep": None}
 SHOWN_TYPES = 4
 WHAT = (None, {"fields": ["name", "enabled"]})
 WHICH = (
-    "Which events",
+    _("Which events"),
     {
         "fields": ["household_id", "min_importance", "event_types", "priority"],
-        "description": "An event that meets all of this is saved as a memory of the same user, household and persona.",
+        "description": _(
+            "An event that meets all of this is saved as a memory of the same user, household and persona."
+        ),
     },
 )
-BECOMES = ("What they become", {"fields": ["memory_type", "decay_policy", "source", "confidence"]})
+BECOMES = (_("What they become"), {"fields": ["memory_type", "decay_policy", "source", "confidence"]})
 PRUNED = (
-    "When the events are pruned",
+    _("When the events are pruned"),
     {
         "fields": ["on_prune"],
-        "description": "Applied when the last event of a memory is pruned, by retention or by hand. A memory that "
-        "existed before, or that another writer has saved since, is never changed.",
+        "description": _(
+            "Applied when the last event of a memory is pruned, by retention or by hand. A memory that "
+            "existed before, or that another writer has saved since, is never changed."
+        ),
     },
 )
-EFFECT = ("Effect", {"fields": ["preview", ("routed", "changed")]})
+EFFECT = (_("Effect"), {"fields": ["preview", ("routed", "changed")]})
 
 
 class PolicyForm(forms.ModelForm):
@@ -54,7 +61,7 @@ class PolicyForm(forms.ModelForm):
     event_types = LinesField(
         required=False,
         widget=UnfoldAdminTextareaWidget(attrs={"rows": 4}),
-        help_text="One per line, exactly as applications write them. None: all.",
+        help_text=_("One per line, exactly as applications write them. None: all."),
     )
 
     class Meta:
@@ -74,13 +81,13 @@ class RoutingPolicyAdmin(NamedSettings, ModelAdmin):
     list_fullwidth = True
     list_filter = ["enabled"]
     search_fields = ["name", "household_id"]
-    search_help_text = "A part of the name or of a household's id"
+    search_help_text = _("A part of the name or of a household's id")
     list_before_template = "episodic/tabs.html"
     warn_unsaved_form = True
     settings_fieldsets = [WHAT, WHICH, BECOMES, PRUNED]
     status_fieldset = EFFECT
     readonly_fields = ["preview", "routed", "changed"]
-    empty_text = "No event becomes a memory."
+    empty_text = _("No event becomes a memory.")
 
     class Media:
         css: ClassVar = {"all": ["episodic/timeline.css"]}
@@ -92,45 +99,54 @@ class RoutingPolicyAdmin(NamedSettings, ModelAdmin):
 
     # Columns
 
-    state = column("State", lambda policy: "On" if policy.enabled else "Off", ordering="enabled", colours=STATE_COLOURS)
+    state = column(
+        _("State"),
+        lambda policy: (policy.enabled, gettext("On") if policy.enabled else gettext("Off")),
+        ordering="enabled",
+        colours=STATE_COLOURS,
+    )
     whose = column(
-        "Whose events",
+        _("Whose events"),
         lambda policy: (
-            f"the household {policy.household_id}" if policy.household_id else "everyone without policies of their own"
+            gettext("the household %(id)s") % {"id": policy.household_id}
+            if policy.household_id
+            else gettext("everyone without policies of their own")
         ),
         ordering="household_id",
     )
     then = column(
-        "When pruned",
-        lambda policy: policy.on_prune.capitalize(),
+        _("When pruned"),
+        lambda policy: (policy.on_prune, say(policy.on_prune.capitalize())),
         ordering="on_prune",
         colours=PRUNE_COLOURS,
     )
     routed = column(
-        "Events",
-        lambda policy: list_link("admin:semantic_ingestion_changelist", "Routed events", policy=policy.name),
+        _("Events"),
+        lambda policy: list_link("admin:semantic_ingestion_changelist", gettext("Routed events"), policy=policy.name),
     )
-    changed = moment_column("updated_at", "Changed at")
+    changed = moment_column("updated_at", _("Changed at"))
 
-    @display(description="Selects", ordering="-min_importance")
+    @display(description=_("Selects"), ordering="-min_importance")
     def selects(self, policy: RoutingPolicy) -> SafeString:
-        types = ", ".join(policy.event_types[:SHOWN_TYPES]) or "every type"
+        types = ", ".join(policy.event_types[:SHOWN_TYPES]) or gettext("every type")
         more = len(policy.event_types) - SHOWN_TYPES
-        return two_lines(
-            f"importance from {policy.min_importance:g}", f"{types} and {more} more" if more > 0 else types
-        )
+        if more > 0:
+            types = gettext("%(names)s and %(count)s more") % {"names": types, "count": more}
+        return two_lines(gettext("importance from %(share)s") % {"share": f"{policy.min_importance:g}"}, types)
 
-    @display(description="Becomes")
+    @display(description=_("Becomes"))
     def becomes(self, policy: RoutingPolicy) -> SafeString:
-        kind = f"{policy.memory_type or 'untagged'}, {policy.get_decay_policy_display().lower()}"
-        return two_lines(kind, f"{policy.source}, confidence {policy.confidence:g}")
+        kind = f"{policy.memory_type or gettext('untagged')}, {policy.get_decay_policy_display().lower()}"
+        words = gettext("%(source)s, confidence %(share)s")
+        return two_lines(kind, words % {"source": policy.source, "share": f"{policy.confidence:g}"})
 
-    @display(description="If it is on")
+    @display(description=_("If it is on"))
     def preview(self, policy: RoutingPolicy) -> str:
         events = policy_preview(policy)
         if not events.of:
-            return "no events were recorded yet"
-        return f"selects {events.wanted:,} of the last {events.of:,} events, with the settings as last saved"
+            return gettext("no events were recorded yet")
+        words = gettext("selects %(wanted)s of the last %(all)s events, with the settings as last saved")
+        return words % {"wanted": f"{events.wanted:,}", "all": f"{events.of:,}"}
 
     # Changes
 
@@ -151,4 +167,4 @@ class RoutingPolicyAdmin(NamedSettings, ModelAdmin):
             try:
                 policy_delete(pk=pk)
             except NotFoundError:
-                messages.warning(request, "One of them was deleted already.")
+                messages.warning(request, gettext("One of them was deleted already."))

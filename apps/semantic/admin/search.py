@@ -6,6 +6,7 @@ from django.http import HttpRequest
 
 from apps.core.admin.lists import as_uuid
 from apps.core.domain.errors import MemoryHubError
+from apps.core.pages.sayings import say
 from apps.retrieval.domain.query import SearchQuery
 from apps.semantic.models import Memory
 from apps.semantic.querysets import MemoryQuerySet
@@ -25,7 +26,7 @@ def search_memories(request: HttpRequest, memories: MemoryQuerySet, term: str) -
         query = SearchQuery(query=term, top_k=TOP_K)
         found = relevant_hits(memories_rank(memories, query).ranking.hits)
     except MemoryHubError as error:
-        messages.error(request, error.detail)
+        messages.error(request, say(str(error.detail)))
         found = []
     scores = {hit.id: hit.score for hit in found}
     matches = Q(pk__in=scores) | Q(content__icontains=term)

@@ -1,17 +1,21 @@
 """The context of a conflict's page, made from its receipt: see templates/semantic/conflict.html."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from datetime import datetime
 from typing import Any
 from uuid import UUID
 
 from django.template.defaultfilters import truncatechars
 from django.urls import reverse
+from django.utils.text import capfirst
+from django.utils.translation import gettext
 
 from apps.core.admin.kit import NOTHING, Described, choice_badge, link, moment, pretty_json
+from apps.core.pages.sayings import say
 from apps.rules.selectors import MergeRuleVersion
 from apps.semantic.conflicts.review import Winner, can_revert, decisions_undone
-from apps.semantic.domain.receipt_words import OUTCOMES, signal_words
+from apps.semantic.domain.receipt_words import OUTCOMES, SignalWords, signal_words
 from apps.semantic.domain.state import MemoryState, Transition
 from apps.semantic.domain.word_diff import differences, provenance
 from apps.semantic.models import Conflict, ConflictOutcome, Memory, Origin, ReviewState
@@ -41,31 +45,36 @@ class MemoryNames:
 
     def __init__(self, receipt: Conflict, rows: Rows, *, may_read: bool) -> None:
         self.excerpts = rows if may_read else {}
-        self.parts = {receipt.candidate.uuid: "the candidate", receipt.existing.uuid: "the existing memory"}
+        self.parts = {
+            receipt.candidate.uuid: gettext("the candidate"),
+            receipt.existing.uuid: gettext("the existing memory"),
+        }
         if receipt.outcome == ConflictOutcome.MERGED and receipt.result is not None:
-            self.parts.setdefault(receipt.result.uuid, "the merged memory")
+            self.parts.setdefault(receipt.result.uuid, gettext("the merged memory"))
 
     def name(self, uuid: UUID) -> str:
         """Return the name of a memory, in the middle of a sentence."""
-        part = self.parts.get(uuid, f"the memory {uuid}")
+        part = self.parts.get(uuid) or gettext("the memory %(id)s") % {"id": uuid}
         if uuid not in self.excerpts:
             return part
-        return f"{part} “{truncatechars(self.excerpts[uuid].content, SHOWN_EXCERPT_CHARS)}”"
+        excerpt = truncatechars(self.excerpts[uuid].content, SHOWN_EXCERPT_CHARS)
+        return gettext("%(part)s “%(excerpt)s”") % {"part": part, "excerpt": excerpt}
 
-    def sentence(self, uuid: UUID, predicate: str) -> str:
-        """Return a sentence about a memory."""
-        words = f"{self.name(uuid)} {predicate}."
+    def sentence(self, uuid: UUID, template: str, **values: str) -> str:
+        """Return a sentence about a memory. template: with its name as `memory`, and the other values."""
+        words = template % {"memory": self.name(uuid), **values}
         return f"{words[0].upper()}{words[1:]}"
 
 
 def label_receipt(receipt: Conflict) -> str:
     """Return what was decided, when, and whose memories it was about; without their contents."""
-    return f"{receipt.get_outcome_display()}, {moment(receipt.at)}, user {receipt.user_id}"
+    words = {"outcome": receipt.get_outcome_display(), "at": moment(receipt.at), "user": receipt.user_id}
+    return gettext("%(outcome)s, %(at)s, user %(user)s") % words
 
 
 def describe_for_revert(receipt: Conflict, *, may_read: bool) -> Described:
     """Describe a decision in the question whether to revert it: a link, both contents, and what a revert does."""
-    sides = (("Candidate", receipt.candidate), ("Existing", receipt.existing)) if may_read else ()
+    sides = ((gettext("Candidate"), receipt.candidate), (gettext("Existing"), receipt.existing)) if may_read else ()
     contents = [f"{side}: {truncatechars(memory.content, SHOWN_CONTENT_CHARS)}" for side, memory in sides]
     title = link("admin:semantic_conflict_change", receipt.pk, label_receipt(receipt))
     return Described(title, [*contents, *describe_consequences(receipt, "revert", may_read=may_read)])
@@ -76,13 +85,15 @@ def receipt_context(receipt: Conflict, *, may_read: bool, rows: Rows | None = No
     rows = memories_of(receipt) if rows is None else rows
     return {
         "receipt": receipt,
+        "strategy": say(receipt.strategy),
+        "reason": say(receipt.reason),
         "may_read": may_read,
-        "summary": OUTCOMES.get(receipt.outcome, receipt.outcome),
+        "summary": say(OUTCOMES.get(receipt.outcome, receipt.outcome)),
         "outcome": choice_badge(receipt, "outcome", OUTCOME_COLOURS),
         "state": choice_badge(receipt, "state", STATE_COLOURS),
         "sides": sides_of(receipt),
         "result": result_of(receipt),
-        "signals": [signal_words(signal) for signal in receipt.signals],
+        "signals": [spoken(signal) for signal in receipt.signals],
         "facts": facts_of(receipt),
         "rule_url": rule_url(receipt),
         "rule": pretty_json(receipt.rule),
@@ -112,7 +123,10 @@ def describe_consequences(receipt: Conflict, step: str, *, may_read: bool, rows:
     rows: what `memories_of` returned for the receipt, where it was called already.
     """
     if step == "accept":
-        return ["The memories do not change.", "The decision leaves the queue. It can still be overridden or reverted."]
+        return [
+            gettext("The memories do not change."),
+            gettext("The decision leaves the queue. It can still be overridden or reverted."),
+        ]
     rows = memories_of(receipt) if rows is None else rows
     names = MemoryNames(receipt, rows, may_read=may_read)
     if step == "revert":
@@ -122,9 +136,10 @@ def describe_consequences(receipt: Conflict, step: str, *, may_read: bool, rows:
     changed = [names.name(one.memory) for one in steps_of(receipt) if has_changed_since(one, rows)]
     if changed:
         sentences.append(
-            f"Changed since the decision: {', '.join(changed)}. If that prevents this step, the reason is shown."
+            gettext("Changed since the decision: %(memories)s. If that prevents this step, the reason is shown.")
+            % {"memories": ", ".join(changed)}
         )
-    return [*sentences, "This leaves a receipt of its own, which can be reverted."]
+    return [*sentences, gettext("This leaves a receipt of its own, which can be reverted.")]
 
 
 def describe_revert(receipt: Conflict, names: MemoryNames) -> list[str]:
@@ -134,11 +149,13 @@ def describe_revert(receipt: Conflict, names: MemoryNames) -> list[str]:
         if step.details:
             sentences.append(details_sentence(step, names))
         elif step.before is None:
-            sentences.append(names.sentence(step.memory, "is deleted, and can be restored"))
+            sentences.append(names.sentence(step.memory, gettext("%(memory)s is deleted, and can be restored.")))
         else:
-            sentences.append(names.sentence(step.memory, f"is {step.before.status} again, exactly as before"))
+            words = gettext("%(memory)s is %(status)s again, exactly as before.")
+            sentences.append(names.sentence(step.memory, words, status=say(step.before.status)))
     if receipt.about is not None:
-        sentences.append(f"The receipt that this one answers is {receipt.about_state} again.")
+        words = gettext("The receipt that this one answers is %(state)s again.")
+        sentences.append(words % {"state": say(receipt.about_state)})
     return sentences
 
 
@@ -146,7 +163,10 @@ def describe_override(receipt: Conflict, winner: Winner, rows: Rows, names: Memo
     """Return what an override would do to both memories and to all that the overridden decisions changed."""
     sides = {Winner.CANDIDATE: receipt.candidate.uuid, Winner.EXISTING: receipt.existing.uuid}
     sentences = [
-        names.sentence(uuid, "is active" if winner in {side, Winner.BOTH} else "is superseded")
+        names.sentence(
+            uuid,
+            gettext("%(memory)s is active.") if winner in {side, Winner.BOTH} else gettext("%(memory)s is superseded."),
+        )
         for side, uuid in sides.items()
     ]
     superseded_too = {UUID(one["existing"]["id"]) for one in receipt.others if one.get("applied")}
@@ -160,17 +180,19 @@ def describe_override(receipt: Conflict, winner: Winner, rows: Rows, names: Memo
         status = rows[uuid].status if uuid in rows else ""
         if before is None:
             if status != "deleted":
-                sentences.append(names.sentence(uuid, "is deleted, and can be restored"))
+                sentences.append(names.sentence(uuid, gettext("%(memory)s is deleted, and can be restored.")))
         elif uuid in superseded_too and winner is Winner.CANDIDATE:
-            sentences.append(names.sentence(uuid, "is superseded by the candidate"))
+            sentences.append(names.sentence(uuid, gettext("%(memory)s is superseded by the candidate.")))
         elif status != before.status:
-            sentences.append(names.sentence(uuid, f"is {before.status} again"))
+            words = gettext("%(memory)s is %(status)s again.")
+            sentences.append(names.sentence(uuid, words, status=say(before.status)))
     return [*sentences, *(details_sentence(step, names) for step in transitions_of(receipt) if step.details)]
 
 
 def details_sentence(step: Transition, names: MemoryNames) -> str:
     """Return which details of a memory would be taken back."""
-    return names.sentence(step.memory, f"has {its_own(step)} again, but for what was added since")
+    words = gettext("%(memory)s has its own %(details)s again, but for what was added since.")
+    return names.sentence(step.memory, words, details=details_of(step))
 
 
 def transitions_of(receipt: Conflict) -> list[Transition]:
@@ -183,9 +205,9 @@ def steps_of(receipt: Conflict) -> list[Transition]:
     return [step for step in transitions_of(receipt) if not step.details]
 
 
-def its_own(step: Transition) -> str:
+def details_of(step: Transition) -> str:
     """Return which details of a memory a decision changed, in words."""
-    return f"its own {', '.join(name.removesuffix('_id').replace('_', ' ') for name in sorted(step.details))}"
+    return ", ".join(gettext(name.removesuffix("_id").replace("_", " ")) for name in sorted(step.details))
 
 
 def memories_of(receipt: Conflict) -> dict[UUID, Memory]:
@@ -225,15 +247,22 @@ def sides_of(receipt: Conflict) -> list[dict[str, Any]]:
     ):
         record = records[name]
         facts = [
-            ("Time", moment(datetime.fromisoformat(record["timestamp"]))),
-            ("Source", record["source"]),
-            ("Importance", f"{record['importance']:g}"),
-            ("Confidence claimed", f"{memory.base_confidence:g}"),
+            (gettext("Time"), moment(datetime.fromisoformat(record["timestamp"]))),
+            (gettext("Source"), record["source"]),
+            (gettext("Importance"), f"{record['importance']:g}"),
+            (gettext("Confidence claimed"), f"{memory.base_confidence:g}"),
         ]
         keywords = ", ".join(record["keywords"])
-        card = {"name": name.capitalize(), "pieces": pieces, "facts": facts, "keywords": keywords}
+        card = {"side": name, "name": say(name.capitalize()), "pieces": pieces, "facts": facts, "keywords": keywords}
         sides.append({**card, **memory_card(memory)})
     return sides
+
+
+def spoken(signal: Mapping[str, Any]) -> SignalWords:
+    """Return a signal in the language of the reader."""
+    words = signal_words(signal)
+    passages = tuple((say(name), text) for name, text in words.passages)
+    return replace(words, label=say(words.label), sentence=say(words.sentence), passages=passages)
 
 
 def result_of(receipt: Conflict) -> dict[str, Any] | None:
@@ -248,17 +277,22 @@ def result_of(receipt: Conflict) -> dict[str, Any] | None:
 def facts_of(receipt: Conflict) -> list[tuple[str, str]]:
     """Return names and values of the receipt itself."""
     facts = [
-        ("Decided", f"{moment(receipt.at)} by {receipt.actor}"),
-        ("Origin", receipt.get_origin_display()),
-        ("User", receipt.user_id),
-        ("Household", receipt.household_id),
-        ("Persona", receipt.persona_id),
-        ("Total score of the signals", f"{receipt.total_score:.2f}"),
-        ("Cosine", NOTHING if receipt.similarity is None else f"{receipt.similarity:.3f}"),
-        ("Reviewed", f"{moment(receipt.reviewed_at)} by {receipt.reviewed_by}" if receipt.reviewed_at else ""),
-        ("Id", str(receipt.uuid)),
+        (gettext("Decided"), at_by(receipt.at, receipt.actor)),
+        (gettext("Origin"), receipt.get_origin_display()),
+        (gettext("User"), receipt.user_id),
+        (gettext("Household"), receipt.household_id),
+        (gettext("Persona"), receipt.persona_id),
+        (gettext("Total score of the signals"), f"{receipt.total_score:.2f}"),
+        (gettext("Cosine"), NOTHING if receipt.similarity is None else f"{receipt.similarity:.3f}"),
+        (gettext("Reviewed"), at_by(receipt.reviewed_at, receipt.reviewed_by) if receipt.reviewed_at else ""),
+        (gettext("Id"), str(receipt.uuid)),
     ]
     return [(name, value) for name, value in facts if value]
+
+
+def at_by(at: datetime, actor: str) -> str:
+    """Return when something was done, and who did it."""
+    return gettext("%(at)s by %(actor)s") % {"at": moment(at), "actor": actor}
 
 
 def rule_url(receipt: Conflict) -> str:
@@ -277,8 +311,8 @@ def others_of(receipt: Conflict, rows: Rows) -> list[dict[str, Any]]:
         others.append(
             {
                 "content": one["existing"]["content"],
-                "signals": [signal_words(signal) for signal in one["signals"]],
-                "reason": one["reason"],
+                "signals": [spoken(signal) for signal in one["signals"]],
+                "reason": say(one["reason"]),
                 "applied": one.get("applied", False),
                 "memory": memory_card(memory) if memory else None,
             }
@@ -293,9 +327,9 @@ def changes_of(receipt: Conflict, rows: Rows) -> list[dict[str, Any]]:
         memory = rows.get(step.memory)
         changes.append(
             {
-                "name": names.name(step.memory).capitalize(),
+                "name": capfirst(names.name(step.memory)),
                 "before": before_of(step),
-                "after": "changed, see its history" if step.details else step.after.status,
+                "after": gettext("changed, see its history") if step.details else say(step.after.status),
                 "has_changed": not step.details and has_changed_since(step, rows),
                 "memory": memory_card(memory) if memory else None,
             }
@@ -306,8 +340,8 @@ def changes_of(receipt: Conflict, rows: Rows) -> list[dict[str, Any]]:
 def before_of(step: Transition) -> str:
     """Return what a memory was before a step, or which details of it the step changed."""
     if step.details:
-        return its_own(step)
-    return step.before.status if step.before else "did not exist"
+        return gettext("its own %(details)s") % {"details": details_of(step)}
+    return say(step.before.status if step.before else "did not exist")
 
 
 def chain_of(receipt: Conflict) -> list[dict[str, Any]]:
@@ -324,8 +358,9 @@ def chain_of(receipt: Conflict) -> list[dict[str, Any]]:
         {
             "url": reverse("admin:semantic_conflict_change", args=[one.pk]),
             "is_this": one.pk == receipt.pk,
-            "what": f"{one.get_origin_display()}: {one.get_outcome_display().lower()}",
-            "when": f"{moment(one.at)} by {one.actor}",
+            "what": gettext("%(origin)s: %(outcome)s")
+            % {"origin": one.get_origin_display(), "outcome": one.get_outcome_display().lower()},
+            "when": at_by(one.at, one.actor),
             "state": choice_badge(one, "state", STATE_COLOURS),
         }
         for one in Conflict.objects.filter(uuid__in=known).order_by("id")[:MAX_CHAIN]
