@@ -1,10 +1,11 @@
 from django.apps import AppConfig
+from django.utils.translation import gettext_lazy as _
 
 
 class EpisodicConfig(AppConfig):
     name = "apps.episodic"
     label = "episodic"
-    verbose_name = "Timeline"
+    verbose_name = _("Timeline")
 
     def ready(self) -> None:
         from apps.core.personal.registry import register_stores

@@ -6,8 +6,10 @@ from typing import Any, ClassVar
 from django.http import HttpRequest, HttpResponse
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
+from django.utils.translation import gettext, ngettext_lazy
+from django.utils.translation import gettext_lazy as _
 
-from apps.core.admin.kit import NOTHING, badge, link, moment, pretty_json, two_lines
+from apps.core.admin.kit import NOTHING, choice_badge, link, moment, pretty_json, two_lines
 from apps.episodic.domain.event import EventRecord
 from apps.episodic.domain.segment_state import SegmentState
 from apps.episodic.models import Segment
@@ -15,22 +17,30 @@ from apps.episodic.selectors import timeline_health
 
 SHOWN_ID_CHARS = 8
 STATE_COLOURS = {
-    "Open": "success", "Sealing": "info", "Sealed": "info", "Archived": "primary", "Compacted": None,
-    "Quarantined": "danger", "Pruned": None,
+    "open": "success", "sealing": "info", "sealed": "info", "archived": "primary", "compacted": None,
+    "quarantined": "danger", "pruned": None,
 }  # fmt: skip
 STATE_WORDS = {
-    SegmentState.OPEN: "new events are added to it",
-    SegmentState.SEALING: "closed; its events are to be written to a file",
-    SegmentState.SEALED: "its file is written and verified; its rows are still read",
-    SegmentState.ARCHIVED: "read from its file",
-    SegmentState.COMPACTED: "its events are in another segment now",
-    SegmentState.QUARANTINED: "its file cannot be read; queries leave it out and say so",
-    SegmentState.PRUNED: "all its events were deleted",
+    SegmentState.OPEN: _("new events are added to it"),
+    SegmentState.SEALING: _("closed; its events are to be written to a file"),
+    SegmentState.SEALED: _("its file is written and verified; its rows are still read"),
+    SegmentState.ARCHIVED: _("read from its file"),
+    SegmentState.COMPACTED: _("its events are in another segment now"),
+    SegmentState.QUARANTINED: _("its file cannot be read; queries leave it out and say so"),
+    SegmentState.PRUNED: _("all its events were deleted"),
+}
+# What is counted.
+NOUNS = {
+    "event": ngettext_lazy("%(shown)s event", "%(shown)s events", "count"),
+    "archived segment": ngettext_lazy("%(shown)s archived segment", "%(shown)s archived segments", "count"),
+    "day": ngettext_lazy("%(shown)s day", "%(shown)s days", "count"),
+    "hour": ngettext_lazy("%(shown)s hour", "%(shown)s hours", "count"),
+    "minute": ngettext_lazy("%(shown)s minute", "%(shown)s minutes", "count"),
 }
 ROWS_WORDS = {
-    "complete": "complete",
-    "leaving": "leaving: the file is read, and the remaining rows are deleted in the background",
-    "gone": "gone: the events are in the file",
+    "complete": _("complete"),
+    "leaving": _("leaving: the file is read, and the remaining rows are deleted in the background"),
+    "gone": _("gone: the events are in the file"),
 }
 
 
@@ -74,7 +84,7 @@ def short(segment: Segment) -> str:
 
 def state_label(segment: Segment) -> SafeString | str:
     """Render the coloured state of a segment, for pages."""
-    return badge(segment.get_state_display(), STATE_COLOURS[segment.get_state_display()])
+    return choice_badge(segment, "state", STATE_COLOURS)
 
 
 def segment_link(segment: Segment | None, *, with_state: bool = False) -> SafeString | str:
@@ -87,12 +97,14 @@ def segment_link(segment: Segment | None, *, with_state: bool = False) -> SafeSt
 
 def span(first: datetime | None, last: datetime | None) -> str:
     """Format a span of time; a dash for none."""
-    return f"{moment(first)} to {moment(last)}" if first and last else NOTHING
+    return (
+        gettext("%(first)s to %(last)s") % {"first": moment(first), "last": moment(last)} if first and last else NOTHING
+    )
 
 
 def count_of(count: int, noun: str) -> str:
-    """Format a number with its noun, such as `2 events`."""
-    return f"{count:,} {noun}{'' if count == 1 else 's'}"
+    """Format a number with one of NOUNS, such as `2 events`."""
+    return NOUNS[noun] % {"count": count, "shown": f"{count:,}"}
 
 
 def event_row(event: EventRecord) -> dict[str, Any]:

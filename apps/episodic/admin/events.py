@@ -15,6 +15,8 @@ from django.template.defaultfilters import truncatechars
 from django.urls import path
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
 from unfold.admin import ModelAdmin
 from unfold.contrib.filters.admin import RangeDateTimeFilter, RangeNumericFilter, TextFilter
 from unfold.decorators import action, display
@@ -57,17 +59,17 @@ Events = QuerySet[TimelineEvent]
 
 
 class TypeFilter(IdentifierFilter):
-    title, parameter_name = "type", "event_type"
+    title, parameter_name = _("type"), "event_type"
 
 
 class SourceFilter(IdentifierFilter):
-    title, parameter_name = "source", "source"
+    title, parameter_name = _("source"), "source"
 
 
 class SegmentFilter(TextFilter):
     """Filter by the whole id of a segment, as the pages of segments link to it."""
 
-    title, parameter_name = "segment (whole id)", SEGMENT
+    title, parameter_name = _("segment (whole id)"), SEGMENT
 
     def queryset(self, request: HttpRequest, queryset: Events) -> Events:
         value = comparable(self.value())
@@ -138,7 +140,7 @@ class TimelineEventAdmin(TimelineTab, ReadOnly, ModelAdmin):
     show_facets = admin.ShowFacets.NEVER
     paginator = BoundedPaginator
     search_fields = ["user_id"]  # shows the box; `get_search_results` decides
-    search_help_text = "A whole user id or type, or an event's id"
+    search_help_text = _("A whole user id or type, or an event's id")
     actions_list = ["query"]
     # The pages of the timeline, wherever events are kept: address, name, view.
     timeline_pages = (
@@ -146,12 +148,12 @@ class TimelineEventAdmin(TimelineTab, ReadOnly, ModelAdmin):
         ("timeline/new/", "new", timeline_new),
         ("event/<uuid:uuid>/", "event", event_page),
     )
-    empty_text = "Events appear as applications record them."
+    empty_text = _("Events appear as applications record them.")
     fieldsets = [
         (None, {"fields": ["words", "kind", "metadata_json"]}),
-        ("Whose", {"fields": [("user_id", "household", "persona")]}),
-        ("Time", {"fields": [("happened", "recorded"), "arrival"]}),
-        ("More", {"fields": [("importance", "source"), "kept_in", "uuid", "known_by"]}),
+        (_("Whose"), {"fields": [("user_id", "household", "persona")]}),
+        (_("Time"), {"fields": [("happened", "recorded"), "arrival"]}),
+        (_("More"), {"fields": [("importance", "source"), "kept_in", "uuid", "known_by"]}),
     ]  # fmt: skip
     readonly_fields = [
         "words", "kind", "metadata_json", "household", "persona", "happened", "recorded", "arrival", "kept_in",
@@ -187,46 +189,53 @@ class TimelineEventAdmin(TimelineTab, ReadOnly, ModelAdmin):
         term = comparable(search_term)
         return (matching(queryset, term) if term else queryset), False
 
-    @action(description="Search the timeline", icon="search", permissions=["view"], url_path="query")
+    @action(description=_("Search the timeline"), icon="search", permissions=["view"], url_path="query")
     def query(self, request: HttpRequest) -> HttpResponse:
         return search_page(self, request)
 
     # Columns
 
-    @display(description="Event")
+    @display(description=_("Event"))
     def event(self, event: TimelineEvent) -> SafeString:
         words = excerpt(truncatechars(event.content, SHOWN_CONTENT_CHARS))
         return format_html('{}<span class="mh-kind mh-mono">{}</span>', words, event.event_type)
 
-    whose = column("Whose", whose)
-    origin = column("Source", lambda event: two_lines(event.source, f"importance {event.importance:g}"))
+    whose = column(_("Whose"), whose)
+    origin = column(
+        _("Source"),
+        lambda event: two_lines(event.source, gettext("importance %(share)s") % {"share": f"{event.importance:g}"}),
+    )
 
-    @display(description="Happened at")
+    @display(description=_("Happened at"))
     def when(self, event: TimelineEvent) -> SafeString:
         late = ""
         if event.recorded_at - event.timestamp >= LATE:
-            late = f"recorded {roughly(event.recorded_at - event.timestamp)} later"
+            late = gettext("recorded %(time)s later") % {"time": roughly(event.recorded_at - event.timestamp)}
         return two_lines(moment(event.timestamp), late)
 
-    where = column("Segment", lambda event: segment_link(event.segment))
+    where = column(_("Segment"), lambda event: segment_link(event.segment))
 
     # The page of an event
 
-    kind = column("Type", lambda event: mono(event.event_type))
-    words = text_column("content", "Content")
-    metadata_json = json_column("metadata", "Metadata")
-    household = column("Household", lambda event: str(event.household_id or NOTHING))
-    persona = column("Persona", lambda event: str(event.persona_id or NOTHING))
-    happened = moment_column("timestamp", "Happened at")
-    recorded = moment_column("recorded_at", "Recorded at")
-    arrival = column("Arrival number", lambda event: f"{event.pk:,}; events of the same time are in this order")
+    kind = column(_("Type"), lambda event: mono(event.event_type))
+    words = text_column("content", _("Content"))
+    metadata_json = json_column("metadata", _("Metadata"))
+    household = column(_("Household"), lambda event: str(event.household_id or NOTHING))
+    persona = column(_("Persona"), lambda event: str(event.persona_id or NOTHING))
+    happened = moment_column("timestamp", _("Happened at"))
+    recorded = moment_column("recorded_at", _("Recorded at"))
+    arrival = column(
+        _("Arrival number"),
+        lambda event: gettext("%(number)s; events of the same time are in this order") % {"number": f"{event.pk:,}"},
+    )
 
-    @display(description="Segment")
+    @display(description=_("Segment"))
     def kept_in(self, event: TimelineEvent) -> SafeString:
         segment = event.segment
-        return format_html("{} Rows {}.", segment_link(segment, with_state=True), ROWS_WORDS[segment.rows])
+        shown = segment_link(segment, with_state=True)
+        return format_html(gettext("{segment} Rows {state}."), segment=shown, state=ROWS_WORDS[segment.rows])
 
-    @display(description="Identity")
+    @display(description=_("Identity"))
     def known_by(self, event: TimelineEvent) -> SafeString:
-        note = "Events of the same scope, type, time and content have the same identity and are recorded once."
+        note = gettext("Events of the same scope, type, time and content have the same identity and are recorded once.")
         return format_html('<span class="mh-mono">{}</span><br><span class="mh-note">{}</span>', event.identity, note)

@@ -14,6 +14,8 @@ from apps.core.admin.lists import comparable
 from apps.core.domain.clock import SYSTEM_CLOCK, utcnow
 from apps.core.domain.errors import MemoryHubError
 from apps.core.domain.scope import Access, Scope
+from apps.core.pages.sayings import say
+from apps.episodic.admin.columns import count_of
 from apps.episodic.admin.timeline_bars import draw
 from apps.episodic.domain.event import MICROSECOND
 from apps.episodic.domain.histogram import Buckets, EventHistogram, plan_buckets
@@ -70,7 +72,7 @@ def horizon_context(request: HttpRequest, asked: Mapping[str, Any], may_change: 
     try:
         return {"horizon": context | going_context(operator_access(request), policy, days, now)}
     except MemoryHubError as error:
-        return {"horizon": {**context, "problem": error.detail}}
+        return {"horizon": {**context, "problem": say(str(error.detail))}}
 
 
 def going_context(access: Access, policy: RetentionPolicy, days: int, now: datetime) -> dict[str, Any]:
@@ -80,8 +82,11 @@ def going_context(access: Access, policy: RetentionPolicy, days: int, now: datet
     buckets = plan_buckets(first, max(last, now) + MICROSECOND)
     before = cutoffs_at([RetentionRule("", days, is_enabled=True)], now).of("")
     going = governed.count(access, buckets, Window(None, before - MICROSECOND)).by_type if before else {}
+    drawing = draw(governed.count(access, buckets), None)
     return {
-        "drawing": draw(governed.count(access, buckets), None),
+        "drawing": drawing,
+        "all_words": count_of(drawing.total, "event"),
+        "days_words": count_of(days, "day"),
         "before": before,
         "going": going,
         "total": sum(going.values()),

@@ -9,6 +9,8 @@ from django.core.exceptions import ValidationError
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.template.response import TemplateResponse
 from django.urls import reverse
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
 from unfold.admin import ModelAdmin
 from unfold.decorators import action, display
 
@@ -26,17 +28,17 @@ from apps.episodic.services import (
 )
 
 CSRF = "csrfmiddlewaretoken"
-STATE_COLOURS = {"Deletes": "warning", "Off": None}
-FOR_GOOD = (
+STATE_COLOURS = {True: "warning", False: None}
+FOR_GOOD = _(
     "Events that are older are deleted for good, as rows and from archived segments. Memories that were made from them "
     "are demoted or deleted, as their routing policy says. Only a backup can restore the events. The schedule "
     "timeline: prune deletes them once a day."
 )
-SWITCH = (
+SWITCH = _(
     "Off: nothing is deleted under this policy. A household whose own policy is off keeps everything, even if the "
     "global policy is on."
 )
-HOUSEHOLD = (
+HOUSEHOLD = _(
     "Its policy replaces the global one for its events. Blank: the global policy, for everybody without one of their "
     "own."
 )
@@ -48,8 +50,8 @@ class RetentionForm(forms.ModelForm):
     class Meta:
         model = RetentionPolicy
         fields = ["household_id", "days", "is_enabled"]
-        labels = {"household_id": "Household", "is_enabled": "Delete what is older"}
-        help_texts = {"household_id": HOUSEHOLD, "is_enabled": SWITCH, "days": "Counted from when they happened."}
+        labels = {"household_id": _("Household"), "is_enabled": _("Delete what is older")}
+        help_texts = {"household_id": HOUSEHOLD, "is_enabled": SWITCH, "days": _("Counted from when they happened.")}
 
 
 @admin.register(RetentionPolicy)
@@ -66,17 +68,17 @@ class RetentionPolicyAdmin(TimelineTab, ModelAdmin):
     list_before_template = "episodic/retention.html"
     ordering = ["household_id"]
     search_fields = ["household_id"]
-    search_help_text = "A part of a household's id"
+    search_help_text = _("A part of a household's id")
     actions_detail = ["preview"]
     warn_unsaved_form = True
     readonly_fields = ["whose", "last_run", "deleted"]
-    empty_text = "Every event is kept."
+    empty_text = _("Every event is kept.")
 
     def get_fieldsets(self, request: HttpRequest, obj: RetentionPolicy | None = None) -> Any:
         """Return the fields; the household of a policy cannot be changed."""
         household = "whose" if obj else "household_id"
         policy = (None, {"fields": [household, "days", "is_enabled"], "description": FOR_GOOD})
-        return [policy, ("Last run", {"fields": [("last_run", "deleted")]})] if obj else [policy]
+        return [policy, (gettext("Last run"), {"fields": [("last_run", "deleted")]})] if obj else [policy]
 
     def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
         """Show the policies, and above them what one of them would delete with other days."""
@@ -90,32 +92,36 @@ class RetentionPolicyAdmin(TimelineTab, ModelAdmin):
 
     # Columns
 
-    whose = column("Whose events", lambda policy: whose(policy.household_id), ordering="household_id")
+    whose = column(_("Whose events"), lambda policy: whose(policy.household_id), ordering="household_id")
 
-    @display(description="State", ordering="is_enabled", label=STATE_COLOURS)
-    def state(self, policy: RetentionPolicy) -> str:
-        return "Deletes" if policy.is_enabled else "Off"
+    state = column(
+        _("State"),
+        lambda policy: (policy.is_enabled, gettext("Deletes") if policy.is_enabled else gettext("Off")),
+        ordering="is_enabled",
+        colours=STATE_COLOURS,
+    )
 
-    @display(description="Keeps", ordering="days")
+    @display(description=_("Keeps"), ordering="days")
     def keeps(self, policy: RetentionPolicy) -> str:
         days = count_of(policy.days, "day")
-        return days if policy.is_enabled else f"everything; {days} when it is on"
+        return days if policy.is_enabled else gettext("everything; %(days)s when it is on") % {"days": days}
 
-    @display(description="Last run", ordering="last_run_at")
+    @display(description=_("Last run"), ordering="last_run_at")
     def last_run(self, policy: RetentionPolicy) -> str:
-        return moment(policy.last_run_at) if policy.last_run_at else "never"
+        return moment(policy.last_run_at) if policy.last_run_at else gettext("never")
 
-    @display(description="Events deleted then", ordering="last_pruned_count")
+    @display(description=_("Events deleted then"), ordering="last_pruned_count")
     def deleted(self, policy: RetentionPolicy) -> str:
         return NOTHING if policy.last_pruned_count is None else f"{policy.last_pruned_count:,}"
 
     # What a change would delete
 
-    @action(description="What would it delete?", icon="preview", permissions=["view"], url_path="preview")
+    @action(description=_("What would it delete?"), icon="preview", permissions=["view"], url_path="preview")
     def preview(self, request: HttpRequest, object_id: str) -> HttpResponse:
         """Show what the next run would delete if the policy were on. Changes nothing."""
         policy = found_or_404(self.get_object(request, object_id))
-        question = f"What the policy for {whose(policy.household_id)} would delete, if it is on"
+        question = gettext("What the policy for %(whose)s would delete, if it is on")
+        question %= {"whose": whose(policy.household_id)}
         rule = RetentionRule(policy.household_id, policy.days, is_enabled=True)
         return self._page(request, policy, question=question, preview=preview_context(policy.household_id, rule))
 
@@ -127,7 +133,7 @@ class RetentionPolicyAdmin(TimelineTab, ModelAdmin):
         try:
             return question or super().changeform_view(request, object_id, *args, **kwargs)
         except (NotFoundError, ValidationError):
-            messages.error(request, "The policies were changed by another request. Check them, and try again.")
+            messages.error(request, gettext("The policies were changed by another request. Check them, and try again."))
             return HttpResponseRedirect(reverse("admin:episodic_retentionpolicy_changelist"))
 
     def _question(self, request: HttpRequest, object_id: str | None) -> HttpResponse | None:
@@ -142,20 +148,21 @@ class RetentionPolicyAdmin(TimelineTab, ModelAdmin):
         policy = RetentionRule(household, form.cleaned_data["days"], form.cleaned_data["is_enabled"])
         if not policy.is_enabled or (stored and stored[1] and policy.days >= stored[0]):
             return None
-        question = f"Delete the events of {whose(household)} that are older than {count_of(policy.days, 'day')}?"
+        question = gettext("Delete the events of %(whose)s that are older than %(days)s?")
+        question %= {"whose": whose(household), "days": count_of(policy.days, "day")}
         return self._page(
             request,
             before,
             question=question,
             preview=preview_context(household, policy),
             entered=[*((name, value) for name, value in request.POST.items() if name != CSRF), (CONFIRMED, "yes")],
-            button="Save, and delete them",
+            button=gettext("Save, and delete them"),
         )
 
     def _page(self, request: HttpRequest, policy: RetentionPolicy | None, **context: Any) -> TemplateResponse:
         context = {
             **self.admin_site.each_context(request),
-            "title": "Retention",
+            "title": gettext("Retention"),
             "opts": self.opts,
             "original": policy,
             "for_good": FOR_GOOD,
@@ -177,14 +184,15 @@ class RetentionPolicyAdmin(TimelineTab, ModelAdmin):
 
     def render_delete_form(self, request: HttpRequest, context: dict[str, Any]) -> HttpResponse:
         policy: RetentionPolicy = context["object"]
-        question = f"Delete the policy for {whose(policy.household_id)}? The global one then applies to its events."
+        question = gettext("Delete the policy for %(whose)s? The global one then applies to its events.")
+        question %= {"whose": whose(policy.household_id)}
         return self._page(
             request,
             policy,
             question=question,
             preview=preview_context(policy.household_id, None),
             entered=[("post", "yes")],
-            button="Delete the policy",
+            button=gettext("Delete the policy"),
         )
 
     def get_actions(self, request: HttpRequest) -> dict[str, Any]:
@@ -199,7 +207,9 @@ class RetentionPolicyAdmin(TimelineTab, ModelAdmin):
 
 def whose(household_id: str) -> str:
     """Return whose events a policy is for."""
-    return f"the household {household_id}" if household_id else "everybody without a policy of their own"
+    if not household_id:
+        return gettext("everybody without a policy of their own")
+    return gettext("the household %(id)s") % {"id": household_id}
 
 
 def preview_context(household_id: str, policy: RetentionRule | None) -> dict[str, Any]:
@@ -207,15 +217,17 @@ def preview_context(household_id: str, policy: RetentionRule | None) -> dict[str
     preview = retention_preview(household_id=household_id, policy=policy)
     removal = preview.removal
     facts = [
-        ("Rows", f"{removal.rows:,}"),
-        ("Archived events", f"{removal.archived:,}"),
-        ("Files that are rewritten or removed", f"{removal.segments:,}"),
+        (gettext("Rows"), f"{removal.rows:,}"),
+        (gettext("Archived events"), f"{removal.archived:,}"),
+        (gettext("Files that are rewritten or removed"), f"{removal.segments:,}"),
     ]
     if removal.events:
-        anyway = f"; without a change {preview.anyway:,}" if preview.anyway else ""
-        sentence = f"The next run would delete {count_of(removal.events, 'event')}{anyway}."
+        sentence = gettext("The next run would delete %(events)s.")
+        if preview.anyway:
+            sentence = gettext("The next run would delete %(events)s; without a change %(anyway)s.")
+        sentence %= {"events": count_of(removal.events, "event"), "anyway": f"{preview.anyway:,}"}
     elif policy or RetentionPolicy.objects.filter(household_id=GLOBAL_HOUSEHOLD, is_enabled=True).exists():
-        sentence = "Nothing is that old now. Events are deleted when they get that old."
+        sentence = gettext("Nothing is that old now. Events are deleted when they get that old.")
     else:
-        sentence = "Nothing is deleted then."
+        sentence = gettext("Nothing is deleted then.")
     return {"sentence": sentence, "facts": facts if removal.events else [], "damaged": removal.damaged}

@@ -7,11 +7,15 @@ from django import forms
 from django.http import HttpRequest, HttpResponse
 from django.template.response import TemplateResponse
 from django.urls import reverse
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
 from unfold import widgets
 
 from apps.core.admin.kit import operator_access
 from apps.core.domain.errors import MemoryHubError
 from apps.core.domain.scope import MAX_IDENTIFIER_CHARS, Scope
+from apps.core.pages.sayings import say
+from apps.core.words import Words
 from apps.episodic.admin.columns import count_of, event_row
 from apps.episodic.domain.window import MAX_EVENT_TYPES, EventQuery, QueryDiagnostics
 from apps.episodic.models import TimelineEvent
@@ -25,55 +29,72 @@ MAX_TEXT_CHARS = 2_000
 MAX_DAYS = 36_500
 # Why an event of the scope is not shown.
 DROPPED = {
-    "outside_window": "outside the window",
-    "event_type": "of other types",
-    "filter": "not what the filter asks for",
-    "beyond_text_limit": "older than those that are compared with a text",
-    "not_compared": "without a word of the text, and not compared by meaning",
-    "no_match": "without a word of the text",
-    "beyond_top_k": "beyond the number asked for",
+    "outside_window": _("outside the window"),
+    "event_type": _("of other types"),
+    "filter": _("not what the filter asks for"),
+    "beyond_text_limit": _("older than those that are compared with a text"),
+    "not_compared": _("without a word of the text, and not compared by meaning"),
+    "no_match": _("without a word of the text"),
+    "beyond_top_k": _("beyond the number asked for"),
+}
+# How a text was compared, and the same where the embedding model did not answer.
+COMPARED = {
+    SearchMode.HYBRID: _("Compared by words, and the meaning of %(events)s."),
+    SearchMode.KEYWORD: _("Compared by words."),
+    SearchMode.VECTOR: _("Compared the meaning of %(events)s."),
+}
+COMPARED_WITHOUT_MODEL = {
+    SearchMode.HYBRID: _("Compared by words, and the meaning of %(events)s: the embedding model does not answer."),
+    SearchMode.KEYWORD: _("Compared by words: the embedding model does not answer."),
+    SearchMode.VECTOR: _("Compared the meaning of %(events)s: the embedding model does not answer."),
 }
 
 
 def text_field(
-    label: str, help_text: str = "", *, required: bool = False, max_length: int = MAX_IDENTIFIER_CHARS
+    label: Words, help_text: Words = "", *, required: bool = False, max_length: int = MAX_IDENTIFIER_CHARS
 ) -> forms.CharField:
     """Return a field of one line."""
     widget = widgets.UnfoldAdminTextInputWidget()
     return forms.CharField(label=label, help_text=help_text, required=required, max_length=max_length, widget=widget)
 
 
-def time_field(label: str) -> forms.SplitDateTimeField:
+def time_field(label: Words) -> forms.SplitDateTimeField:
     """Return a field for an end of the window."""
     widget = widgets.UnfoldAdminSplitDateTimeVerticalWidget()
-    return forms.SplitDateTimeField(label=label, help_text="Instead of the last days.", required=False, widget=widget)
+    return forms.SplitDateTimeField(
+        label=label, help_text=_("Instead of the last days."), required=False, widget=widget
+    )
 
 
 class SearchForm(forms.Form):
     """Whose events to find, from when, and about what."""
 
-    user_id = text_field("User", required=True)
-    text = text_field("About", "Words and meaning; the best come first. Blank: the newest.", max_length=MAX_TEXT_CHARS)
+    user_id = text_field(_("User"), required=True)
+    text = text_field(
+        _("About"), _("Words and meaning; the best come first. Blank: the newest."), max_length=MAX_TEXT_CHARS
+    )
     last_days = forms.FloatField(
-        label="Happened in the last days",
-        help_text="Blank: at any time.",
+        label=_("Happened in the last days"),
+        help_text=_("Blank: at any time."),
         required=False,
         min_value=0,
         max_value=MAX_DAYS,
         widget=widgets.UnfoldAdminTextInputWidget(attrs={"inputmode": "decimal"}),
     )
     top_k = forms.ChoiceField(
-        label="How many at most",
+        label=_("How many at most"),
         required=False,
         initial=NUMBERS[0],
         choices=[(number, number) for number in NUMBERS],
         widget=widgets.UnfoldAdminSelectWidget(),
     )
-    since = time_field("Happened from")
-    until = time_field("Happened until")
-    event_types = text_field("Types", "Whole types with commas between them. Blank: all.", max_length=MAX_TEXT_CHARS)
-    household_id = text_field("Household", "Blank: of all of them, and of none.")
-    persona_id = text_field("Persona", "Blank: of all of them, and of none.")
+    since = time_field(_("Happened from"))
+    until = time_field(_("Happened until"))
+    event_types = text_field(
+        _("Types"), _("Whole types with commas between them. Blank: all."), max_length=MAX_TEXT_CHARS
+    )
+    household_id = text_field(_("Household"), _("Blank: of all of them, and of none."))
+    persona_id = text_field(_("Persona"), _("Blank: of all of them, and of none."))
 
     def chosen_first(self) -> list[forms.BoundField]:
         """Return the fields that most searches need."""
@@ -90,7 +111,7 @@ class SearchForm(forms.Form):
     def clean_event_types(self) -> tuple[str, ...]:
         types = tuple(filter(None, (one.strip() for one in self.cleaned_data["event_types"].split(","))))
         if len(types) > MAX_EVENT_TYPES:
-            raise forms.ValidationError(f"At most {MAX_EVENT_TYPES} types.")
+            raise forms.ValidationError(gettext("At most %(most)s types.") % {"most": MAX_EVENT_TYPES})
         return types
 
     def query(self) -> EventQuery:
@@ -112,7 +133,7 @@ def search_page(model_admin: Any, request: HttpRequest) -> HttpResponse:
     form = SearchForm(request.GET if request.GET else None)
     context = {
         **model_admin.admin_site.each_context(request),
-        "title": "Search the timeline",
+        "title": gettext("Search the timeline"),
         "opts": model_admin.opts,
         "form": form,
         "media": model_admin.media + form.media,
@@ -126,7 +147,7 @@ def search_context(request: HttpRequest, query: EventQuery) -> dict[str, Any]:
     try:
         result = events_query(operator_access(request), query)
     except MemoryHubError as error:
-        return {"problem": error.detail}
+        return {"problem": say(str(error.detail))}
     rows = TimelineEvent.objects.readable().filter(pk__in=[event.arrival for event in result.events])
     pages = {pk: reverse("admin:episodic_timelineevent_change", args=[pk]) for pk in rows.values_list("pk", flat=True)}
     hits: Sequence[Hit | None] = result.hits or [None] * len(result.events)
@@ -136,7 +157,7 @@ def search_context(request: HttpRequest, query: EventQuery) -> dict[str, Any]:
             for event, hit in zip(result.events, hits, strict=True)
         ],
         "found": count_of(len(result.events), "event"),
-        "order": "the newest first" if query.text is None else "the best first",
+        "order": gettext("the newest first") if query.text is None else gettext("the best first"),
         "account": list(describe_query(result.diagnostics)),
         "quarantined": result.diagnostics.segments.quarantined,
     }
@@ -144,18 +165,24 @@ def search_context(request: HttpRequest, query: EventQuery) -> dict[str, Any]:
 
 def describe_query(found: QueryDiagnostics) -> Iterator[str]:
     """Describe how a query came to its events, in sentences whose numbers add up."""
-    files = count_of(found.segments.total, "archived segment")
+    words = gettext("%(events)s in this scope: %(rows)s as rows, %(archived)s in %(files)s.")
     if found.segments.total:
-        files += f", of which {found.segments.read:,} had to be read"
-    yield f"{count_of(found.scanned, 'event')} in this scope: {found.hot:,} as rows, {found.archived:,} in {files}."
+        words = gettext(
+            "%(events)s in this scope: %(rows)s as rows, %(archived)s in %(files)s, of which %(read)s had to be read."
+        )
+    yield words % {
+        "events": count_of(found.scanned, "event"),
+        "rows": f"{found.hot:,}",
+        "archived": f"{found.archived:,}",
+        "files": count_of(found.segments.total, "archived segment"),
+        "read": f"{found.segments.read:,}",
+    }
     dropped = [f"{count:,} {DROPPED.get(reason, reason)}" for reason, count in found.dropped.items() if count]
-    yield f"{found.returned:,} shown; left out: {', '.join(dropped) or 'none'}."
+    yield gettext("%(shown)s shown; left out: %(left_out)s.") % {
+        "shown": f"{found.returned:,}",
+        "left_out": ", ".join(dropped) or gettext("none"),
+    }
     if found.text is not None:
-        meaning = f"the meaning of {count_of(found.text.compared_by_meaning, 'event')}"
-        compared = {
-            SearchMode.HYBRID: f"Compared by words, and {meaning}",
-            SearchMode.KEYWORD: "Compared by words",
-            SearchMode.VECTOR: f"Compared {meaning}",
-        }[found.text.mode]
-        yield f"{compared}: the embedding model does not answer." if found.text.fallback else f"{compared}."
-    yield f"It took {found.took_ms:,.1f} ms."
+        compared = COMPARED_WITHOUT_MODEL if found.text.fallback else COMPARED
+        yield compared[found.text.mode] % {"events": count_of(found.text.compared_by_meaning, "event")}
+    yield gettext("It took %(milliseconds)s ms.") % {"milliseconds": f"{found.took_ms:,.1f}"}

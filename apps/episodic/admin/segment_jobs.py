@@ -9,6 +9,8 @@ from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.template.response import TemplateResponse
 from django.urls import path, reverse
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
 from unfold.admin import ModelAdmin
 from unfold.dataclasses import ActionDialog
 from unfold.decorators import action
@@ -16,17 +18,19 @@ from unfold.enums import ActionVariant
 
 from apps.core.admin.kit import after_dialog, found_or_404
 from apps.core.admin.lists import as_uuid
+from apps.core.pages.sayings import say
+from apps.core.words import Words
 from apps.episodic.domain.segment_state import SegmentState
 from apps.episodic.models import Segment
-from apps.episodic.services import JobKind, MessageSeverity, enqueue_job, run_status
+from apps.episodic.services import JobKind, JobStatus, MessageSeverity, enqueue_job, run_status
 
 LOGGED = {JobKind.SEAL: "Sealing requested.", JobKind.VERIFY: "Verification requested."}
 TITLES = {
-    JobKind.SEAL: "Closing and sealing",
-    JobKind.VERIFY: "Verifying",
-    JobKind.COMPACT: "Merging small segments",
-    JobKind.CHECK: "Checking the timeline",
-    JobKind.REPAIR: "Repairing the timeline",
+    JobKind.SEAL: _("Closing and sealing"),
+    JobKind.VERIFY: _("Verifying"),
+    JobKind.COMPACT: _("Merging small segments"),
+    JobKind.CHECK: _("Checking the timeline"),
+    JobKind.REPAIR: _("Repairing the timeline"),
 }
 FITTING = {
     "inside": {SegmentState.SEALED, SegmentState.ARCHIVED},
@@ -38,40 +42,60 @@ RUN = "admin:episodic_segment_run"
 ON_PAGE = ["view", "maintain"]
 
 
-def make_dialog(title: str, description: str, button: str) -> ActionDialog:
+def make_dialog(title: Words, description: Words, button: Words) -> ActionDialog:
     """Return a dialog that asks for confirmation."""
     return ActionDialog(title=title, description=description, form_class=None, form_submit_text=button)
 
 
 SEAL = make_dialog(
-    "Close the open segment and seal it?",
-    "New events are added to a new segment from then on. The events of this one are written to a file, which is "
-    "verified; their rows stay until it is archived. Recording continues.",
-    "Close and seal",
+    _("Close the open segment and seal it?"),
+    _(
+        "New events are added to a new segment from then on. The events of this one are written to a file, which is "
+        "verified; their rows stay until it is archived. Recording continues."
+    ),
+    _("Close and seal"),
 )
 VERIFY = make_dialog(
-    "Verify its file?",
-    "The file is read from end to end and compared with its checksums. A damaged one is taken out of service, with a "
-    "warning; one that was damaged and has been replaced by a sound one is put back.",
-    "Verify",
+    _("Verify its file?"),
+    _(
+        "The file is read from end to end and compared with its checksums. A damaged one is taken out of service, "
+        "with a warning; one that was damaged and has been replaced by a sound one is put back."
+    ),
+    _("Verify"),
 )
 COMPACT = make_dialog(
-    "Merge small segments?",
-    "Small archived segments that are neighbours in time become fewer, larger ones. No event is changed. "
-    "Recording continues.",
-    "Merge",
+    _("Merge small segments?"),
+    _(
+        "Small archived segments that are neighbours in time become fewer, larger ones. No event is changed. "
+        "Recording continues."
+    ),
+    _("Merge"),
 )
 CHECK = make_dialog(
-    "Check the whole timeline?",
-    "Every file is verified, and compared with the catalogue and the rows. Nothing is changed.",
-    "Check",
+    _("Check the whole timeline?"),
+    _("Every file is verified, and compared with the catalogue and the rows. Nothing is changed."),
+    _("Check"),
 )
 REPAIR = make_dialog(
-    "Check and repair the whole timeline?",
-    "A damaged file is replaced by what can be read of it, and set aside; what cannot be read is lost, and counted. "
-    "To lose nothing, put the file back from a backup first, and verify it. Unknown files are set aside.",
-    "Repair",
+    _("Check and repair the whole timeline?"),
+    _(
+        "A damaged file is replaced by what can be read of it, and set aside; what cannot be read is lost, and "
+        "counted. To lose nothing, put the file back from a backup first, and verify it. Unknown files are set aside."
+    ),
+    _("Repair"),
 )
+
+
+def heading_of(run: JobStatus) -> str:
+    """Return what a run does, and whether it has ended."""
+    if run.kind is None:
+        return gettext("Waiting for a worker")
+    words = "%(what)s"
+    if run.failed:
+        words = gettext("%(what)s: it stopped before its end")
+    elif run.finished:
+        words = gettext("%(what)s: done")
+    return words % {"what": TITLES[run.kind]}
 
 
 class SegmentActions(ModelAdmin):
@@ -87,37 +111,37 @@ class SegmentActions(ModelAdmin):
 
     # The list
 
-    @action(description="Verify the selected segments", icon="verified", permissions=["maintain"])
+    @action(description=_("Verify the selected segments"), icon="verified", permissions=["maintain"])
     def verify_chosen(self, request: HttpRequest, queryset: QuerySet[Segment]) -> HttpResponse:
         return self._enqueue(request, JobKind.VERIFY, list(queryset.order_by("-pk")))
 
-    @action(description="Close and seal", icon="lock", permissions=["maintain"], dialog=SEAL, url_path="seal-all")
+    @action(description=_("Close and seal"), icon="lock", permissions=["maintain"], dialog=SEAL, url_path="seal-all")
     def seal_all(self, request: HttpRequest, form: Any) -> HttpResponse:
         return self._enqueue(request, JobKind.SEAL)
 
-    @action(description="Compact", icon="compress", permissions=["maintain"], dialog=COMPACT, url_path="compact")
+    @action(description=_("Compact"), icon="compress", permissions=["maintain"], dialog=COMPACT, url_path="compact")
     def compact_small(self, request: HttpRequest, form: Any) -> HttpResponse:
         return self._enqueue(request, JobKind.COMPACT)
 
-    @action(description="Check", icon="health_and_safety", permissions=["maintain"], dialog=CHECK, url_path="check")
+    @action(description=_("Check"), icon="health_and_safety", permissions=["maintain"], dialog=CHECK, url_path="check")
     def check_all(self, request: HttpRequest, form: Any) -> HttpResponse:
         return self._enqueue(request, JobKind.CHECK)
 
-    @action(description="Repair", icon="build", permissions=["maintain"], dialog=REPAIR, url_path="repair")
+    @action(description=_("Repair"), icon="build", permissions=["maintain"], dialog=REPAIR, url_path="repair")
     def repair_all(self, request: HttpRequest, form: Any) -> HttpResponse:
         return self._enqueue(request, JobKind.REPAIR)
 
     # The page of a segment
 
-    @action(description="Close and seal", icon="lock", permissions=ON_PAGE, dialog=SEAL)
+    @action(description=_("Close and seal"), icon="lock", permissions=ON_PAGE, dialog=SEAL)
     def seal_this(self, request: HttpRequest, form: Any, object_id: str) -> HttpResponse:
         return self._enqueue(request, JobKind.SEAL, [found_or_404(self.get_object(request, object_id))])
 
-    @action(description="Verify", icon="verified", permissions=ON_PAGE, dialog=VERIFY)
+    @action(description=_("Verify"), icon="verified", permissions=ON_PAGE, dialog=VERIFY)
     def verify_this(self, request: HttpRequest, form: Any, object_id: str) -> HttpResponse:
         return self._enqueue(request, JobKind.VERIFY, [found_or_404(self.get_object(request, object_id))])
 
-    @action(description="Repair", icon="build", permissions=ON_PAGE, dialog=REPAIR, variant=ActionVariant.DANGER)
+    @action(description=_("Repair"), icon="build", permissions=ON_PAGE, dialog=REPAIR, variant=ActionVariant.DANGER)
     def repair_from_page(self, request: HttpRequest, form: Any, object_id: str) -> HttpResponse:
         return self._enqueue(request, JobKind.REPAIR)
 
@@ -150,13 +174,15 @@ class SegmentActions(ModelAdmin):
         pages = {str(uuid): reverse("admin:episodic_segment_change", args=[pk]) for uuid, pk in found}
         context = {
             **self.admin_site.each_context(request),
-            "title": "Segments",
+            "title": gettext("Segments"),
             "opts": self.opts,
-            "heading": TITLES[status.kind] if status.kind else "Waiting for a worker",
+            "heading": heading_of(status),
             "run": status,
             "working": not (status.finished or status.failed),
             "may_repair": status.kind is JobKind.CHECK
             and any(line.severity is not MessageSeverity.GOOD for line in status.messages),
-            "lines": [{"line": line, "segment": pages.get(line.subject)} for line in status.messages],
+            "lines": [
+                {"line": line, "text": say(line.text), "segment": pages.get(line.subject)} for line in status.messages
+            ],
         }
         return TemplateResponse(request, "episodic/segment_run.html", context)

@@ -10,6 +10,8 @@ from django.template.response import TemplateResponse
 from django.urls import reverse
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
 from unfold.contrib.filters.admin import DropdownFilter, RangeDateTimeFilter
 from unfold.decorators import action, display
 from unfold.views import ChangeList
@@ -17,6 +19,7 @@ from unfold.views import ChangeList
 from apps.core.admin.kit import (
     NOTHING,
     ReadOnly,
+    badge_column,
     column,
     filesize,
     found_or_404,
@@ -26,6 +29,7 @@ from apps.core.admin.kit import (
     two_lines,
 )
 from apps.core.admin.lists import as_uuid, comparable
+from apps.core.pages.sayings import say
 from apps.episodic.admin.columns import (
     ROWS_WORDS,
     STATE_COLOURS,
@@ -59,11 +63,15 @@ WITH_FILE = frozenset({SegmentState.SEALED, SegmentState.ARCHIVED})
 class SegmentStateFilter(DropdownFilter):
     """Filter by state; without a choice, segments that hold events."""
 
-    title, parameter_name = "state", "state"
+    title, parameter_name = _("state"), "state"
     all_option = None
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
-        return [(IN_USE, "In use"), *SEGMENT_STATE_CHOICES, (ALL, "All")]
+        return [
+            (IN_USE, gettext("In use")),
+            *((value, gettext(label)) for value, label in SEGMENT_STATE_CHOICES),
+            (ALL, gettext("All")),
+        ]
 
     def value(self) -> str:
         given = super().value()
@@ -105,14 +113,14 @@ class SegmentAdmin(TimelineTab, ReadOnly, SegmentActions):
     show_facets = admin.ShowFacets.NEVER
     ordering = [F("last_timestamp").desc(nulls_first=True), "-pk"]
     search_fields = ["uuid"]  # shows the box; `get_search_results` decides
-    search_help_text = "An id, or a file's name"
-    empty_text = "The first recorded event opens the first segment."
+    search_help_text = _("An id, or a file's name")
+    empty_text = _("The first recorded event opens the first segment.")
     fieldsets = [
         (None, {"fields": ["state_explained", "rows_explained", "damage_found"]}),
-        ("Events", {"fields": [("events_link", "lost"), "of_when_whole"]}),
-        ("File", {"fields": [("file", "file_size_whole"), ("version", "checked"), "checksum"]}),
-        ("Life", {"fields": [("opened", "due"), ("closed", "sealed"), ("archived", "ended"), *REPLACEMENTS]}),
-        ("More", {"fields": [("uuid", "arrivals")]}),
+        (_("Events"), {"fields": [("events_link", "lost"), "of_when_whole"]}),
+        (_("File"), {"fields": [("file", "file_size_whole"), ("version", "checked"), "checksum"]}),
+        (_("Life"), {"fields": [("opened", "due"), ("closed", "sealed"), ("archived", "ended"), *REPLACEMENTS]}),
+        (_("More"), {"fields": [("uuid", "arrivals")]}),
     ]  # fmt: skip
     readonly_fields = [
         "state_explained", "rows_explained", "damage_found", "events_link", "of_when_whole", "lost", "file",
@@ -143,7 +151,7 @@ class SegmentAdmin(TimelineTab, ReadOnly, SegmentActions):
             count_rows([segment])
         return segment
 
-    @action(description="Look inside", icon="list", permissions=["view", "read"], url_path="events")
+    @action(description=_("Look inside"), icon="list", permissions=["view", "read"], url_path="events")
     def inside(self, request: HttpRequest, object_id: str) -> HttpResponse:
         return segment_events_page(self, request, found_or_404(self.get_object(request, object_id)))
 
@@ -153,47 +161,49 @@ class SegmentAdmin(TimelineTab, ReadOnly, SegmentActions):
 
     # Columns
 
-    segment = column("Segment", lambda segment: format_html('<span class="mh-mono">{}</span>', short(segment)))
-    state_now = column("State", lambda segment: segment.get_state_display(), ordering="state", colours=STATE_COLOURS)
+    segment = column(_("Segment"), lambda segment: format_html('<span class="mh-mono">{}</span>', short(segment)))
+    state_now = badge_column("state", _("State"), STATE_COLOURS)
 
-    @display(description="Events", ordering="event_count")
+    @display(description=_("Events"), ordering="event_count")
     def events_held(self, segment: Segment) -> SafeString:
-        rows = f"rows {segment.get_rows_display().lower()}"
+        rows = gettext("rows %(state)s") % {"state": segment.get_rows_display().lower()}
         return two_lines(f"{held(segment):,}", "" if segment.state in ENDED else rows)
 
-    @display(description="Of when", ordering="first_timestamp")
+    @display(description=_("Of when"), ordering="first_timestamp")
     def of_when(self, segment: Segment) -> SafeString | str:
         if segment.first_timestamp is None:
             return NOTHING
-        return two_lines(moment(segment.first_timestamp), f"to {moment(segment.last_timestamp)}")
+        return two_lines(moment(segment.first_timestamp), gettext("to %(at)s") % {"at": moment(segment.last_timestamp)})
 
-    @display(description="File", ordering="size_bytes")
+    @display(description=_("File"), ordering="size_bytes")
     def file_size(self, segment: Segment) -> SafeString | str:
         if segment.state in UNCOUNTED and rows_of(segment).events:
-            return two_lines(filesize(rows_of(segment).size_bytes), "as rows")
+            return two_lines(filesize(rows_of(segment).size_bytes), gettext("as rows"))
         return two_lines(filesize(segment.size_bytes), per_event(segment)) if segment.size_bytes else NOTHING
 
-    @display(description="Checked at", ordering="checked_at")
+    @display(description=_("Checked at"), ordering="checked_at")
     def checks(self, segment: Segment) -> SafeString | str:
         if segment.damage:
-            return format_html('<span class="mh-trouble">{}</span>', segment.damage)
-        return two_lines(moment(segment.checked_at), "sound") if segment.checked_at else NOTHING
+            return format_html('<span class="mh-trouble">{}</span>', say(segment.damage))
+        return two_lines(moment(segment.checked_at), gettext("sound")) if segment.checked_at else NOTHING
 
-    replaced = column("Replaced by", lambda segment: segment_link(segment.replaced_by))
+    replaced = column(_("Replaced by"), lambda segment: segment_link(segment.replaced_by))
 
     # The page of a segment
 
-    @display(description="State")
+    @display(description=_("State"))
     def state_explained(self, segment: Segment) -> SafeString:
         return format_html("{} {}", state_label(segment), STATE_WORDS[SegmentState(segment.state)])
 
-    rows_explained = column("Rows", lambda segment: ROWS_WORDS[segment.rows])
+    rows_explained = column(_("Rows"), lambda segment: ROWS_WORDS[segment.rows])
 
-    @display(description="Damage")
+    @display(description=_("Damage"))
     def damage_found(self, segment: Segment) -> SafeString | str:
-        return format_html('<span class="mh-trouble">{}</span>', segment.damage) if segment.damage else "none was found"
+        if not segment.damage:
+            return gettext("none was found")
+        return format_html('<span class="mh-trouble">{}</span>', say(segment.damage))
 
-    @display(description="Events")
+    @display(description=_("Events"))
     def events_link(self, segment: Segment) -> SafeString | str:
         count = f"{held(segment):,}"
         if segment.rows == RowsState.COMPLETE and held(segment):
@@ -204,44 +214,51 @@ class SegmentAdmin(TimelineTab, ReadOnly, SegmentActions):
             return count
         return format_html('<a class="mh-link" href="{}">{}</a>', url, count)
 
-    of_when_whole = column("Of when", lambda segment: span(segment.first_timestamp, segment.last_timestamp))
-    lost = column("Events lost", lambda segment: f"{segment.lost_count:,}" if segment.lost_count else "none")
-    file = column("Name of the file", lambda segment: mono(segment.file_name))
+    of_when_whole = column(_("Of when"), lambda segment: span(segment.first_timestamp, segment.last_timestamp))
+    lost = column(
+        _("Events lost"), lambda segment: f"{segment.lost_count:,}" if segment.lost_count else gettext("none")
+    )
+    file = column(_("Name of the file"), lambda segment: mono(segment.file_name))
 
-    @display(description="Size")
+    @display(description=_("Size"))
     def file_size_whole(self, segment: Segment) -> str:
         if segment.state in UNCOUNTED and rows_of(segment).events:
-            return f"{filesize(rows_of(segment).size_bytes)} as rows"
+            return gettext("%(size)s as rows") % {"size": filesize(rows_of(segment).size_bytes)}
         return f"{filesize(segment.size_bytes)}, {per_event(segment)}" if segment.size_bytes else NOTHING
 
-    version = column("Version of the format", lambda segment: str(segment.format_version or NOTHING))
-    checked = moment_column("checked_at", "Checked at")
-    checksum = column("SHA-256", lambda segment: preformatted(segment.sha256) if segment.sha256 else NOTHING)
-    opened = moment_column("opened_at", "Opened at")
+    version = column(_("Version of the format"), lambda segment: str(segment.format_version or NOTHING))
+    checked = moment_column("checked_at", _("Checked at"))
+    checksum = column(_("SHA-256"), lambda segment: preformatted(segment.sha256) if segment.sha256 else NOTHING)
+    opened = moment_column("opened_at", _("Opened at"))
 
-    @display(description="Sealed by")
+    @display(description=_("Sealed by"))
     def due(self, segment: Segment) -> str:
         if segment.state == SegmentState.SEALING:
-            return "the next maintenance"
+            return gettext("the next maintenance")
         if segment.state != SegmentState.OPEN:
             return NOTHING
         full, latest = settings.MEMORYHUB.timeline.segment_events, rows_of(segment).sealed_by
-        return f"{moment(latest)}, or when it has {full:,} events" if latest else "not before it has an event"
+        if not latest:
+            return gettext("not before it has an event")
+        return gettext("%(at)s, or when it has %(events)s events") % {"at": moment(latest), "events": f"{full:,}"}
 
-    closed = moment_column("closed_at", "Closed at")
-    sealed = moment_column("sealed_at", "Sealed at")
-    archived = moment_column("archived_at", "Archived at")
-    ended = moment_column("ended_at", "Compacted or pruned at")
-    successor = column("Replaced by", lambda segment: segment_link(segment.replaced_by, with_state=True))
+    closed = moment_column("closed_at", _("Closed at"))
+    sealed = moment_column("sealed_at", _("Sealed at"))
+    archived = moment_column("archived_at", _("Archived at"))
+    ended = moment_column("ended_at", _("Compacted or pruned at"))
+    successor = column(_("Replaced by"), lambda segment: segment_link(segment.replaced_by, with_state=True))
 
-    @display(description="Replaces")
+    @display(description=_("Replaces"))
     def predecessors(self, segment: Segment) -> SafeString | str:
         replaced = list(segment.replaces.order_by("pk")[: SHOWN_REPLACED + 1])
         links = format_html_join(", ", "{}", ((segment_link(one),) for one in replaced[:SHOWN_REPLACED]))
-        more = " and more" if len(replaced) > SHOWN_REPLACED else ""
-        return format_html("{}{}", links, more) if replaced else NOTHING
+        if len(replaced) > SHOWN_REPLACED:
+            return format_html(gettext("{segments} and more"), segments=links)
+        return links if replaced else NOTHING
 
-    arrivals = column("Arrival numbers", lambda segment: f"after {segment.first_arrival:,}")
+    arrivals = column(
+        _("Arrival numbers"), lambda segment: gettext("after %(number)s") % {"number": f"{segment.first_arrival:,}"}
+    )
 
 
 def count_rows(segments: list[Segment]) -> None:
@@ -267,7 +284,9 @@ def rows_of(segment: Segment) -> SegmentRows:
 
 def per_event(segment: Segment) -> str:
     """Format the size of an event in the file."""
-    return f"{segment.size_bytes / segment.event_count:,.0f} bytes an event" if segment.event_count else ""
+    if not segment.event_count:
+        return ""
+    return gettext("%(size)s bytes an event") % {"size": f"{segment.size_bytes / segment.event_count:,.0f}"}
 
 
 def segment_events_page(model_admin: Any, request: HttpRequest, segment: Segment) -> HttpResponse:
@@ -276,7 +295,7 @@ def segment_events_page(model_admin: Any, request: HttpRequest, segment: Segment
     number = int(asked) if asked.isascii() and asked.isdecimal() and len(asked) < 10 else 1
     context = {
         **model_admin.admin_site.each_context(request),
-        "title": "Events of a segment",
+        "title": gettext("Events of a segment"),
         "opts": model_admin.opts,
         "original": segment,
         "short": short(segment),
@@ -288,12 +307,14 @@ def segment_events_page(model_admin: Any, request: HttpRequest, segment: Segment
 def page_context(segment: Segment, number: int) -> dict[str, Any]:
     """Return the events of a page and their figures, or the problem with the file."""
     if segment.state not in WITH_FILE:
-        return {"problem": f"The segment is {segment.get_state_display().lower()}: it has no file to read."}
+        words = gettext("The segment is %(state)s: it has no file to read.")
+        return {"problem": words % {"state": segment.get_state_display().lower()}}
     try:
         page = segment_page(segment, number, PER_PAGE)
     except SegmentDamagedError as damage:
         segment_quarantine(segment_id=segment.pk, error=damage)
-        return {"problem": f"The file cannot be read: {damage} It was taken out of service."}
+        words = gettext("The file cannot be read: %(damage)s It was taken out of service.")
+        return {"problem": words % {"damage": say(str(damage))}}
     share = 100 * segment.size_bytes / page.raw_bytes
     return {
         "page": page,
@@ -301,8 +322,11 @@ def page_context(segment: Segment, number: int) -> dict[str, Any]:
         "before": page.number - 1,
         "after": page.number + 1 if page.number < page.count else 0,
         "rows": [event_row(event) for event in page.events],
-        "sizes": (
-            f"{segment.event_count:,} events; {filesize(page.raw_bytes)} as text, {filesize(segment.size_bytes)} in "
-            f"the file, which is {share:.0f}%."
-        ),
+        "sizes": gettext("%(events)s events; %(text)s as text, %(file)s in the file, which is %(share)s%%.")
+        % {
+            "events": f"{segment.event_count:,}",
+            "text": filesize(page.raw_bytes),
+            "file": filesize(segment.size_bytes),
+            "share": f"{share:.0f}",
+        },
     }

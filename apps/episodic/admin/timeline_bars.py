@@ -7,7 +7,9 @@ from datetime import datetime, timedelta
 
 from django.utils.formats import date_format
 from django.utils.timezone import localtime
+from django.utils.translation import ngettext, pgettext
 
+from apps.episodic.admin.columns import count_of
 from apps.episodic.admin.timeline_filters import moment_text
 from apps.episodic.domain.event import EventRecord
 from apps.episodic.domain.histogram import DAY, Buckets, EventHistogram
@@ -107,7 +109,7 @@ def lanes(histogram: EventHistogram) -> Iterator[Lane]:
         columns = zip(*(histogram.counts[name] for name, _ in rest), strict=True)
         heights = percent_of([sum(column) for column in columns])
         yield Lane(
-            f"{len(rest):,} further type{'' if len(rest) == 1 else 's'}",
+            ngettext("%(shown)s further type", "%(shown)s further types", len(rest)) % {"shown": f"{len(rest):,}"},
             sum(total for _, total in rest),
             heights,
             is_rest=True,
@@ -139,8 +141,8 @@ def label_shape(buckets: Buckets) -> str:
     """Return the format in which the beginnings of spans differ."""
     first, last = buckets.edge(0), buckets.edge(buckets.count)
     if buckets.width >= DAY:
-        return "M j, Y" if first.year != last.year else "M j"
-    return "H:i" if first.date() == last.date() else "M j, H:i"
+        return pgettext("date", "M j, Y") if first.year != last.year else pgettext("date", "M j")
+    return "H:i" if first.date() == last.date() else pgettext("date", "M j, H:i")
 
 
 def label(moment: datetime, shape: str) -> str:
@@ -153,5 +155,5 @@ def width_words(width: timedelta) -> str:
     minutes = int(width.total_seconds()) // 60
     for size, noun in ((1_440, "day"), (60, "hour"), (1, "minute")):
         if minutes >= size and minutes % size == 0:
-            return f"{minutes // size:,} {noun}s" if minutes > size else f"1 {noun}"
-    return f"{minutes:,} minutes"
+            return count_of(minutes // size, noun)
+    return count_of(minutes, "minute")

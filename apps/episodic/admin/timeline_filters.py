@@ -7,19 +7,21 @@ from typing import Any
 
 from django.utils.dateparse import parse_datetime
 from django.utils.timezone import is_naive, make_aware
+from django.utils.translation import gettext_lazy as _
 
 from apps.core.admin.lists import comparable
 from apps.core.domain.scope import MAX_IDENTIFIER_CHARS, Scope
+from apps.core.words import Words
 from apps.episodic.domain.event import MAX_EVENT_TYPE_CHARS, MICROSECOND
 from apps.episodic.domain.histogram import Buckets
 from apps.episodic.domain.window import Window
 
-SPANS: Mapping[str, tuple[str, timedelta | None]] = {
-    "hour": ("Last hour", timedelta(hours=1)),
-    "day": ("Last day", timedelta(days=1)),
-    "week": ("Last week", timedelta(days=7)),
-    "month": ("Last month", timedelta(days=30)),
-    "all": ("All", None),
+SPANS: Mapping[str, tuple[Words, timedelta | None]] = {
+    "hour": (_("Last hour"), timedelta(hours=1)),
+    "day": (_("Last day"), timedelta(days=1)),
+    "week": (_("Last week"), timedelta(days=7)),
+    "month": (_("Last month"), timedelta(days=30)),
+    "all": (_("All"), None),
 }
 DEFAULT_SPAN = "week"
 MAX_TEXT_CHARS = 2_000

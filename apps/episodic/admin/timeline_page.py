@@ -11,6 +11,7 @@ from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.template.defaultfilters import truncatechars
 from django.template.response import TemplateResponse
 from django.urls import reverse
+from django.utils.translation import gettext
 
 from apps.core.admin.kit import moment, operator_access, pretty_json
 from apps.core.admin.lists import as_uuid
@@ -18,6 +19,7 @@ from apps.core.domain.clock import SYSTEM_CLOCK, utcnow
 from apps.core.domain.cursors import Cursor, read_moment, write_value
 from apps.core.domain.errors import InvalidInputError, MemoryHubError, NotFoundError
 from apps.core.domain.scope import Access
+from apps.core.pages.sayings import say
 from apps.episodic.admin.columns import count_of, health_context, segment_link
 from apps.episodic.admin.timeline_bars import Drawing, draw, histogram_of
 from apps.episodic.admin.timeline_filters import SPANS, TimelineFilters, moment_text, parse_moment, read_filters
@@ -66,7 +68,7 @@ def timeline_page(model_admin: Any, request: HttpRequest) -> HttpResponse:
         return HttpResponseRedirect(named)
     context: dict[str, Any] = {
         **admin.site.each_context(request),
-        "title": "Timeline",
+        "title": gettext("Timeline"),
         "filters": filters,
         "spans": span_links(filters),
         "from": moment_text(filters.start),
@@ -80,7 +82,7 @@ def timeline_page(model_admin: Any, request: HttpRequest) -> HttpResponse:
     try:
         context |= found_context(request, access, filters, now)
     except MemoryHubError as error:
-        context["problem"] = error.detail
+        context["problem"] = say(str(error.detail))
     return TemplateResponse(request, "episodic/timeline.html", context)
 
 
@@ -189,7 +191,7 @@ def span_links(filters: TimelineFilters) -> list[dict[str, Any]]:
             "url": address(replace(filters, span=name), **without),
             "is_current": not filters.has_range and filters.span == name,
         }
-        for name, (title, _) in SPANS.items()
+        for name, (title, __) in SPANS.items()
     ]
 
 
@@ -247,14 +249,14 @@ def timeline_new(model_admin: Any, request: HttpRequest) -> HttpResponse:
 
 def event_page(model_admin: Any, request: HttpRequest, uuid: Any) -> HttpResponse:
     """Show an event, wherever it is kept. Raises Http404 for one that the viewer may not see."""
-    context = {**admin.site.each_context(request), "title": "Event"}
+    context = {**admin.site.each_context(request), "title": gettext("Event")}
     try:
         found = find(operator_access(request), uuid, request.GET.get("at", ""))
         context |= event_context(request, found)
     except NotFoundError as error:
         raise Http404 from error
     except MemoryHubError as error:
-        context["problem"] = error.detail
+        context["problem"] = say(str(error.detail))
     return TemplateResponse(request, "episodic/event.html", context)
 
 
@@ -279,7 +281,7 @@ def event_context(request: HttpRequest, found: FoundEvent) -> dict[str, Any]:
         "when": moment(event.timestamp),
         "recorded": moment(event.recorded_at),
         "metadata": pretty_json(event.metadata) if event.metadata else "",
-        "kept": "a row" if found.segment_id is None else "a line of a segment's file",
+        "kept": gettext("a row") if found.segment_id is None else gettext("a line of a segment's file"),
         "segment": segment_link(segment, with_state=True) if may_see and segment else "",
         "around": address(
             TimelineFilters(user=event.key.user_id, start=event.timestamp - around, end=event.timestamp + around)

@@ -9,6 +9,7 @@ from django.db import connection
 from django.db.models import Count, Sum
 from django.utils.formats import date_format
 from django.utils.timezone import localtime
+from django.utils.translation import gettext, ngettext
 
 from apps.core.admin.kit import filesize
 from apps.core.domain.clock import SYSTEM_CLOCK, Clock, utcnow
@@ -82,35 +83,49 @@ def segment_states() -> Any:
 
 def verdict(damaged: int, lost: int, warnings: int) -> str:
     """Return what is wrong, or that nothing is."""
-    found = []
-    if damaged:
-        which = "1 segment is damaged" if damaged == 1 else f"{damaged:,} segments are damaged"
-        found.append(f"{which}, whose {lost:,} {'event' if lost == 1 else 'events'} cannot be read")
-    if warnings:
-        found.append("1 warning is active" if warnings == 1 else f"{warnings:,} warnings are active")
-    return f"{' and '.join(found)}." if found else "All segments are well."
+    if not damaged and not warnings:
+        return gettext("All segments are well.")
+    active = ngettext("%(shown)s warning is active", "%(shown)s warnings are active", warnings)
+    active %= {"shown": f"{warnings:,}"}
+    if not damaged:
+        return gettext("%(what)s.") % {"what": active}
+    events = ngettext("%(shown)s event", "%(shown)s events", lost) % {"shown": f"{lost:,}"}
+    which = ngettext(
+        "%(shown)s segment is damaged, whose %(events)s cannot be read",
+        "%(shown)s segments are damaged, whose %(events)s cannot be read",
+        damaged,
+    ) % {"shown": f"{damaged:,}", "events": events}
+    if not warnings:
+        return gettext("%(what)s.") % {"what": which}
+    return gettext("%(one)s and %(other)s.") % {"one": which, "other": active}
 
 
 def open_segment_words(clock: Clock) -> str:
     """Return since when the open segment takes events, how many, of what size, and when it is sealed."""
     segment = Segment.objects.filter(state=SegmentState.OPEN).first()
     if segment is None:
-        return "There is no open segment: the first recorded event opens one."
+        return gettext("There is no open segment: the first recorded event opens one.")
     rows, full = segment_rows([segment.pk]).get(segment.pk, NO_ROWS), settings.MEMORYHUB.timeline.segment_events
     if rows.began_at is None:
-        return f"The open segment is empty since {when(segment.opened_at)}."
-    events = f"{rows.events:,} {'event' if rows.events == 1 else 'events'} ({filesize(rows.size_bytes)})"
-    return (
-        f"The open segment has {events} since {when(rows.began_at)}; it is sealed {sealing_words(rows, full, clock)}."
-    )
-
-
-def sealing_words(rows: SegmentRows, full: int, clock: Clock) -> str:
-    """Return when an open segment with rows is sealed."""
+        return gettext("The open segment is empty since %(at)s.") % {"at": when(segment.opened_at)}
     assert rows.sealed_by is not None
+    events = ngettext("%(shown)s event", "%(shown)s events", rows.events) % {"shown": f"{rows.events:,}"}
+    values = {
+        "events": gettext("%(events)s (%(size)s)") % {"events": events, "size": filesize(rows.size_bytes)},
+        "since": when(rows.began_at),
+        "at": when(rows.sealed_by),
+        "full": f"{full:,}",
+    }
     if rows.sealed_by <= utcnow(clock):
-        return f"by the next maintenance, which is due since {when(rows.sealed_by)}"
-    return f"at {when(rows.sealed_by)}, or when it has {full:,} events"
+        words = gettext(
+            "The open segment has %(events)s since %(since)s; it is sealed by the next maintenance, which is due since "
+            "%(at)s."
+        )
+    else:
+        words = gettext(
+            "The open segment has %(events)s since %(since)s; it is sealed at %(at)s, or when it has %(full)s events."
+        )
+    return words % values
 
 
 def when(moment: datetime) -> str:

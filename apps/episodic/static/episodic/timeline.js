@@ -10,6 +10,9 @@
   const barsOf = (plot) => [...plot.querySelectorAll("[data-bar]")];
   const clamp = (number, last) => Math.min(last, Math.max(0, number));
 
+  /* The page has the sentences, in the language of the reader. */
+  const said = (sentence, values) => sentence.replace(/\{(\w+)\}/g, (_, name) => values[name]);
+
   function rangeOf(plot) {
     return plot.dataset.first === undefined ? null : [Number(plot.dataset.first), Number(plot.dataset.last)];
   }
@@ -20,9 +23,10 @@
     const range = rangeOf(plot);
     const [first, last] = range || [0, bars.length - 1];
     const count = bars.slice(first, last + 1).reduce((sum, bar) => sum + Number(bar.dataset.count), 0);
-    const words = `${bars[first].dataset.from} to ${bars[last].dataset.to} UTC, ${count} events`;
+    const values = { from: bars[first].dataset.from, to: bars[last].dataset.to, count };
+    const words = said(plot.dataset.wordsRange, values);
     plot.setAttribute("aria-valuenow", String(range ? first : 0));
-    plot.setAttribute("aria-valuetext", range ? words : `No range: ${words}`);
+    plot.setAttribute("aria-valuetext", range ? words : said(plot.dataset.wordsNone, { range: words }));
   }
 
   function paint(plot, range) {
@@ -162,7 +166,7 @@
     if (event.target === slider) field.value = slider.value;
     else if (event.target === field) slider.value = field.value;
     else return;
-    slider.setAttribute("aria-valuetext", `${field.value} days`);
+    slider.setAttribute("aria-valuetext", said(slider.dataset.words, { days: field.value }));
     shade(form);
     clearTimeout(form.timer);
     if (field.checkValidity()) form.timer = setTimeout(() => fetchNumbers(form), WAIT_MS);
@@ -173,7 +177,7 @@
     for (const plot of document.querySelectorAll("[data-brush]")) {
       if (!barsOf(plot).length) continue;
       plot.setAttribute("role", "slider");
-      plot.setAttribute("aria-label", "Range of time");
+      plot.setAttribute("aria-label", plot.dataset.wordsLabel);
       plot.setAttribute("aria-valuemin", "0");
       plot.setAttribute("aria-valuemax", String(barsOf(plot).length - 1));
       plot.tabIndex = 0;
