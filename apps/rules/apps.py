@@ -1,10 +1,11 @@
 from django.apps import AppConfig
+from django.utils.translation import gettext_lazy as _
 
 
 class RulesConfig(AppConfig):
     name = "apps.rules"
     label = "rules"
-    verbose_name = "Conflict rules"
+    verbose_name = _("Conflict rules")
 
     def ready(self) -> None:
         from apps.core.personal.registry import register_stores

@@ -5,8 +5,12 @@ from typing import Any, ClassVar
 
 from django import forms
 from django.core.exceptions import NON_FIELD_ERRORS
+from django.utils.text import format_lazy
+from django.utils.translation import gettext, gettext_lazy
+from django.utils.translation import gettext_lazy as _
 from unfold import widgets
 
+from apps.core.pages.sayings import say
 from apps.rules.domain.documents.inheritance import check_resolvable
 from apps.rules.domain.documents.json_schema import Schema, setting_schemas
 from apps.rules.domain.documents.problems import InvalidRuleError
@@ -27,18 +31,18 @@ REHEARSED = "rehearsed"
 TRIAL = "trial"
 # A rehearsal shows receipts and the contents of memories.
 NEEDED_TO_REHEARSE = ("semantic.view_conflict", "semantic.view_memory")
-YES_OR_NO = (("true", "Yes"), ("false", "No"))
+YES_OR_NO = (("true", _("Yes")), ("false", _("No")))
 # A field beside each condition: the one of the parent does not hold here. A document says it with null.
 ANY = f"any{SEPARATOR}"
 TICKED = "on"
-ANY_LABEL = "Any: the condition of the parent does not hold here"
+ANY_LABEL = _("Any: the condition of the parent does not hold here")
 # Form field -> schema of its setting.
 SETTINGS = {path.replace(".", SEPARATOR): schema for path, schema in setting_schemas().items()}
 HELP = {name: SETTINGS.pop(name)["description"] for name in ("name", "extends")}
 CONDITIONS = tuple(name for name in SETTINGS if name.startswith(f"conditions{SEPARATOR}"))
 RANGE = "importance_range"
-DEFAULTS = "the defaults"
-CHANGED_MEANWHILE = "This rule was changed after you opened it, so nothing was saved. Your edits are kept below."
+DEFAULTS = _("the defaults")
+CHANGED_MEANWHILE = _("This rule was changed after you opened it, so nothing was saved. Your edits are kept below.")
 
 
 def field_name(path: str) -> str:
@@ -59,23 +63,28 @@ def setting_label(name: str) -> str:
 def setting_name(path: str) -> str:
     """Return the name of a setting as sentences use it, with its section: `Merge, boost amount`."""
     field = path.replace(".", SEPARATOR)
-    section, _, rest = path.partition(".")
-    label = setting_label(field)
-    return f"{section.capitalize()}, {label[:1].lower()}{label[1:]}" if rest else label
+    section, __, rest = path.partition(".")
+    label = gettext(setting_label(field))
+    if not rest:
+        return label
+    words = {"section": gettext(section.capitalize()), "setting": f"{label[:1].lower()}{label[1:]}"}
+    return gettext("%(section)s, %(setting)s") % words
 
 
 def build_field(name: str, schema: Schema) -> forms.Field:
     """Build the form field for a setting."""
     common: dict[str, Any] = {
         "required": False,
-        "help_text": schema["description"],
-        "label": setting_label(name),
+        "help_text": gettext_lazy(schema["description"]),
+        "label": gettext_lazy(setting_label(name)),
     }
     if "oneOf" in schema:
-        common["help_text"] += " Separate several by commas."
+        common["help_text"] = format_lazy(
+            "{help} {several}", help=common["help_text"], several=_("Separate several by commas.")
+        )
         return forms.CharField(widget=widgets.UnfoldAdminTextInputWidget, **common)
     if "enum" in schema:
-        choices = [(choice, choice.capitalize()) for choice in schema["enum"] if choice is not None]
+        choices = [(choice, gettext_lazy(choice.capitalize())) for choice in schema["enum"] if choice is not None]
         return forms.ChoiceField(choices=choices, widget=widgets.UnfoldAdminSelectWidget, **common)
     match schema["type"]:
         case "boolean":
@@ -103,12 +112,12 @@ class BaseRuleForm(forms.ModelForm):
     entered: Mapping[str, str] | None = None
     name = forms.CharField(
         max_length=MAX_NAME_CHARS,
-        help_text=HELP["name"],
+        help_text=gettext_lazy(HELP["name"]),
         widget=widgets.UnfoldAdminTextInputWidget,
     )
     extends = forms.ChoiceField(
         required=False,
-        help_text=HELP["extends"],
+        help_text=gettext_lazy(HELP["extends"]),
         widget=widgets.UnfoldAdminSelectWidget,
     )
     seen_version = forms.IntegerField(required=False, widget=forms.HiddenInput)
@@ -123,7 +132,10 @@ class BaseRuleForm(forms.ModelForm):
         name = self.instance.name
         self.before: Document = dict(self.known.documents.get(name, {})) if name else {}
         others = sorted(other for other in self.known.documents if other != name)
-        self.fields["extends"].choices = [("", f"no rule: {DEFAULTS}"), *((other, other) for other in others)]  # type: ignore[attr-defined]
+        self.fields["extends"].choices = [  # type: ignore[attr-defined]
+            ("", gettext("no rule: %(defaults)s") % {"defaults": DEFAULTS}),
+            *((other, other) for other in others),
+        ]
         self.saved = document_texts(self.before)
         self.initial.update(
             {field: text == TICKED if field.startswith(ANY) else text for field, text in self.saved.items()}
@@ -156,11 +168,12 @@ class BaseRuleForm(forms.ModelForm):
     def show_inherited(self, field: str, inherited: Document) -> None:
         """Show the value that applies where the field is empty."""
         form_field = self.fields[field]
-        words = value_words(field, value_at(inherited, field))
+        words = gettext("As in %(parent)s: %(value)s")
+        words %= {"parent": self.parent_name, "value": value_words(field, value_at(inherited, field))}
         if isinstance(form_field, forms.ChoiceField):
-            form_field.choices = [("", f"As in {self.parent_name}: {words}"), *dict(form_field.choices).items()]  # type: ignore[arg-type]
+            form_field.choices = [("", words), *dict(form_field.choices).items()]  # type: ignore[arg-type]
         else:
-            form_field.widget.attrs["placeholder"] = f"As in {self.parent_name}: {words}"
+            form_field.widget.attrs["placeholder"] = words
 
     def clean(self) -> dict[str, Any]:
         """Check the document that the form describes, and that the rule has not changed since the form was loaded."""
@@ -174,9 +187,9 @@ class BaseRuleForm(forms.ModelForm):
         except InvalidRuleError as error:
             for path, message in error.problems:
                 field = field_name(path)
-                self.add_error(field if field in self.fields else None, message)
+                self.add_error(field if field in self.fields else None, say(message))
         if not self.instance.name and name in self.known.documents:
-            self.add_error("name", "There is a rule of this name already.")
+            self.add_error("name", gettext("There is a rule of this name already."))
         seen = cleaned.get(SEEN)
         if not self.is_draft and seen is not None and seen != self.known.versions.get(self.instance.name, 0):
             self.add_error(None, CHANGED_MEANWHILE)
@@ -257,10 +270,12 @@ def is_removed(document: Mapping[str, Any], field: str) -> bool:
 def value_words(field: str, value: Any) -> str:
     """Return a value of a setting as people read it."""
     if value is None or value == []:
-        return "any" if field.startswith("conditions") else "none"
+        return gettext("any") if field.startswith("conditions") else gettext("none")
     if isinstance(value, bool):
-        return "Yes" if value else "No"
-    return as_text(value).capitalize() if "enum" in SETTINGS.get(field, {}) else as_text(value) or "none"
+        return gettext("Yes") if value else gettext("No")
+    if "enum" in SETTINGS.get(field, {}):
+        return gettext(as_text(value).capitalize())
+    return as_text(value) or gettext("none")
 
 
 def value_at(document: Any, field: str) -> Any:

@@ -3,6 +3,9 @@
 from dataclasses import dataclass
 from typing import Any
 
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
+
 from apps.rules.admin.words import describe_change
 from apps.rules.domain.documents.builtin import BUILT_IN
 from apps.rules.domain.documents.differences import diff_lines, setting_changes, with_changes
@@ -24,7 +27,7 @@ from apps.rules.models import MergeRule, MergeRuleVersion
 ALWAYS = ("description",)
 # The values of a condition that is none.
 NO_CONDITION: tuple[Any, ...] = (None, [])
-GENERAL = "Order"
+GENERAL = _("Order")
 
 
 @dataclass(frozen=True)
@@ -61,7 +64,7 @@ def setting_row(form: BaseRuleForm, name: str, inherited: Document) -> SettingRo
     is_any = any_field is not None and bool(any_field.value())
     was_any = bool(form.saved.get(any_name))
     is_changed = text != form.saved[name] or is_any != was_any
-    section = name.partition(SEPARATOR)[0].capitalize() if SEPARATOR in name else GENERAL
+    section = gettext(name.partition(SEPARATOR)[0].capitalize()) if SEPARATOR in name else str(GENERAL)
     return SettingRow(
         name=name,
         label=str(field.label),
@@ -69,7 +72,7 @@ def setting_row(form: BaseRuleForm, name: str, inherited: Document) -> SettingRo
         help=str(field.help_text),
         field=field,
         any_field=any_field,
-        value="any" if is_any else value_words(name, value_at(form.before, name)),
+        value=gettext("any") if is_any else value_words(name, value_at(form.before, name)),
         inherited=value_words(name, value_at(inherited, name)),
         saved=form.saved[name],
         was_any=was_any,
@@ -103,6 +106,7 @@ def preview_context(form: BaseRuleForm) -> dict[str, Any]:
     inherited = form.inherited_document()
     parents = {
         "name": form.parent_name,
+        "any": gettext("any"),
         "values": {name: value_words(name, value_at(inherited, name)) for name in SETTINGS},
     }
     is_valid = form.is_valid()

@@ -8,9 +8,11 @@ from urllib.parse import urlencode
 
 from django.http import HttpRequest
 from django.urls import NoReverseMatch, reverse
+from django.utils.translation import gettext
 
 from apps.core.admin.kit import may_view, moment, operator_access
 from apps.core.domain.clock import SYSTEM_CLOCK, utcnow
+from apps.core.pages.sayings import say
 from apps.rules.admin.words import describe_conditions, describe_exception, describe_strategies, own_settings
 from apps.rules.domain.documents.rule import DEFAULT_RULE, INFERRED_RULE
 from apps.rules.figures import DecisionFigures, decision_figures
@@ -99,11 +101,11 @@ def flow_row(
         exception=describe_exception(rule, known.rules.get(INFERRED_RULE)) if rule else "",
         decides=describe_strategies(rule) if rule else "",
         description=str(document.get("description") or ""),
-        parent=parent or DEFAULTS,
+        parent=parent or str(DEFAULTS),
         parent_url=rule_url(keys[parent]) if parent in keys else "",
         own=own_settings(document),
-        problem=known.broken.get(row.name, ""),
-        changed=f"{moment(row.updated_at)} by {row.updated_by}",
+        problem=say(known.broken.get(row.name, "")),
+        changed=gettext("%(at)s by %(actor)s") % {"at": moment(row.updated_at), "actor": row.updated_by},
         figures=None if figures is None else figures.get(row.name, DecisionFigures(0)),
         decisions_url=decisions_url(row.name),
     )

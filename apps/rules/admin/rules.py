@@ -9,11 +9,15 @@ from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.shortcuts import get_object_or_404
 from django.template.response import TemplateResponse
 from django.urls import URLPattern, path, reverse
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
 from unfold.admin import ModelAdmin
 from unfold.decorators import action
 
-from apps.core.admin.kit import badge, moment, pretty_json
+from apps.core.admin.kit import choice_badge, moment, pretty_json
 from apps.core.domain.errors import ConflictError, MemoryHubError
+from apps.core.pages.sayings import say
+from apps.core.words import Words
 from apps.rules import services
 from apps.rules.admin.editor import (
     editor_context,
@@ -47,10 +51,10 @@ from apps.rules.selectors import document_mark, rule_history
 SHOWN_VERSIONS = 20
 # The button that puts the edits on top of what another person saved.
 REBASE = "_rebase"
-REBASED = "These are your edits on top of the rule as it is now. Nothing is saved yet."
-NOT_REBASED = "Your edits could not be put on top of the rule as it is now, so they are unchanged. Nothing is saved."
-NOT_SAVED_YET = "Not saved yet: these are the values that you edited."
-NOT_REHEARSED = "It was saved without a rehearsal of these settings."
+REBASED = _("These are your edits on top of the rule as it is now. Nothing is saved yet.")
+NOT_REBASED = _("Your edits could not be put on top of the rule as it is now, so they are unchanged. Nothing is saved.")
+NOT_SAVED_YET = _("Not saved yet: these are the values that you edited.")
+NOT_REHEARSED = _("It was saved without a rehearsal of these settings.")
 
 GENERAL = (None, {"fields": ["name", "extends", "enabled", "priority", "description", SEEN]})
 
@@ -95,7 +99,7 @@ class MergeRuleAdmin(ModelAdmin):
             raise PermissionDenied
         context = {
             **self.admin_site.each_context(request),
-            "title": "Rules",
+            "title": gettext("Rules"),
             "opts": self.opts,
             "media": self.media,
             "has_add_permission": self.has_add_permission(request),
@@ -124,10 +128,10 @@ class MergeRuleAdmin(ModelAdmin):
         context = trial_context(posted, rule)
         edits = context["edits"]
         entered = [(name, posted[name]) for name in edits.fields if name in posted] if edits and posted else []
-        name = rule.name if rule else "a new rule"
+        name = rule.name if rule else gettext("a new rule")
         context |= {
             **self.admin_site.each_context(request),
-            "title": f"Try out {name}",
+            "title": gettext("Try out %(name)s") % {"name": name},
             "opts": self.opts,
             "rule": rule,
             "name": name,
@@ -141,7 +145,7 @@ class MergeRuleAdmin(ModelAdmin):
 
     # Rehearsal: its page belongs to an app above this one and is found by the name of its address
 
-    @action(description="Rehearse", icon="theater_comedy", permissions=["rehearse"])
+    @action(description=_("Rehearse"), icon="theater_comedy", permissions=["rehearse"])
     def rehearse(self, request: HttpRequest, obj: MergeRule) -> None:
         """Add the button beside those that save; `save_model` redirects."""
 
@@ -245,7 +249,7 @@ class RehearsalRequestedError(Exception):
     """The form of a rule is sound, and is to be rehearsed instead of saved."""
 
 
-def show_entered(request: Any, entered: Any, words: str) -> None:
+def show_entered(request: Any, entered: Any, words: Words) -> None:
     """Let the page show what was entered instead of saving it, and say so."""
     request.entered, request.sent_trial = entered, request.POST
     request.method = "GET"
@@ -254,7 +258,7 @@ def show_entered(request: Any, entered: Any, words: str) -> None:
 
 def redirect_to_list(request: HttpRequest, error: MemoryHubError) -> HttpResponse:
     """Redirect to the list of rules with the detail of an error as a message."""
-    messages.error(request, error.detail)
+    messages.error(request, say(str(error.detail)))
     return HttpResponseRedirect(reverse("admin:rules_mergerule_changelist"))
 
 
@@ -279,7 +283,7 @@ def history_of(name: str) -> list[dict[str, Any]]:
         {
             "url": reverse("admin:rules_mergeruleversion_change", args=[change.pk]),
             "version": change.version,
-            "action": badge(change.get_action_display(), ACTION_COLOURS[change.get_action_display()]),
+            "action": choice_badge(change, "action", ACTION_COLOURS),
             "when": moment(change.at),
             "actor": change.actor,
             "settings": list_settings(setting_changes(change.before, change.after)),
@@ -291,4 +295,4 @@ def history_of(name: str) -> list[dict[str, Any]]:
 def resolved_document(rule: MergeRule) -> str:
     """Return a rule with all that it inherits as JSON, or why it cannot be used."""
     resolved = active_rules().rules.get(rule.name)
-    return pretty_json(resolved.to_document()) if resolved else active_rules().broken.get(rule.name, "")
+    return pretty_json(resolved.to_document()) if resolved else say(active_rules().broken.get(rule.name, ""))

@@ -4,11 +4,15 @@ from datetime import timedelta
 from typing import Any
 
 from django import forms
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
 from unfold import widgets
 
 from apps.core.domain.clock import SYSTEM_CLOCK, utcnow
 from apps.core.domain.errors import MemoryHubError
 from apps.core.domain.scope import system_access
+from apps.core.pages.sayings import say
+from apps.core.words import Words
 from apps.rules import services
 from apps.rules.domain.documents.inheritance import resolve
 from apps.rules.domain.documents.rule import RuleConfig
@@ -19,18 +23,18 @@ from apps.rules.registry import active_rules
 from apps.rules.schemas.outputs import EvaluateOutput, render_evaluation
 
 
-def decimal_field(label: str, help_text: str = "", **options: Any) -> forms.FloatField:
+def decimal_field(label: Words, help_text: Words = "", **options: Any) -> forms.FloatField:
     """Build a field for a number."""
     widget = widgets.UnfoldAdminDecimalFieldWidget({"step": "any"})
     return forms.FloatField(label=label, help_text=help_text, widget=widget, **options)
 
 
-def text_field(label: str) -> forms.CharField:
+def text_field(label: Words) -> forms.CharField:
     """Build a field for the content of a memory."""
     return forms.CharField(label=label, widget=widgets.UnfoldAdminTextareaWidget({"rows": 3}))
 
 
-def source_field(label: str) -> forms.CharField:
+def source_field(label: Words) -> forms.CharField:
     """Build a field for the source of a memory."""
     return forms.CharField(label=label, initial="user", max_length=64, widget=widgets.UnfoldAdminTextInputWidget())
 
@@ -38,15 +42,15 @@ def source_field(label: str) -> forms.CharField:
 class TrialForm(forms.Form):
     """Two memories to try a rule on."""
 
-    existing = text_field("The stored memory")
-    candidate = text_field("The new memory")
-    existing_importance = decimal_field("Importance of the stored one", initial=0.5, min_value=0, max_value=1)
-    candidate_importance = decimal_field("Importance of the new one", initial=0.5, min_value=0, max_value=1)
-    existing_source = source_field("Source of the stored one")
-    candidate_source = source_field("Source of the new one")
+    existing = text_field(_("The stored memory"))
+    candidate = text_field(_("The new memory"))
+    existing_importance = decimal_field(_("Importance of the stored one"), initial=0.5, min_value=0, max_value=1)
+    candidate_importance = decimal_field(_("Importance of the new one"), initial=0.5, min_value=0, max_value=1)
+    existing_source = source_field(_("Source of the stored one"))
+    candidate_source = source_field(_("Source of the new one"))
     hours = decimal_field(
-        "Hours between them",
-        "Negative: the new one is about something earlier.",
+        _("Hours between them"),
+        _("Negative: the new one is about something earlier."),
         initial=24,
         min_value=-876_000,
         max_value=876_000,
@@ -83,7 +87,7 @@ def try_rule(rule: RuleConfig, form: TrialForm) -> EvaluateOutput | str:
         }
         found = services.evaluate_rule(rule, active_rules().version, records["candidate"], records["existing"])
     except MemoryHubError as error:
-        return error.detail
+        return say(str(error.detail))
     return render_evaluation(system_access(), found)
 
 
@@ -95,6 +99,6 @@ def trial_context(posted: Any, rule: MergeRule | None) -> dict[str, Any]:
         return context | {"problems": edits.problems()}
     if trial.is_bound and trial.is_valid():
         chosen = rule_to_try(rule, edits)
-        found = "This rule cannot be used as it is stored." if chosen is None else try_rule(chosen, trial)
+        found = gettext("This rule cannot be used as it is stored.") if chosen is None else try_rule(chosen, trial)
         context |= {"problems": [found]} if isinstance(found, str) else {"result": found}
     return context

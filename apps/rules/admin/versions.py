@@ -7,23 +7,26 @@ from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
 from unfold.admin import ModelAdmin
 from unfold.dataclasses import ActionDialog
 from unfold.decorators import action, display
 
-from apps.core.admin.kit import ReadOnly, after_dialog, badge, found_or_404, moment
+from apps.core.admin.kit import ReadOnly, after_dialog, badge_column, choice_badge, column, found_or_404, moment
 from apps.core.domain.errors import MemoryHubError
+from apps.core.pages.sayings import say
 from apps.rules import services
 from apps.rules.admin.words import list_settings
 from apps.rules.domain.documents.differences import diff_lines, setting_changes
 from apps.rules.models import MergeRule, MergeRuleVersion
 
-ACTION_COLOURS = {"Registered": "success", "Updated": "info", "Deleted": "danger", "Restored": "warning"}
+ACTION_COLOURS = {"registered": "success", "updated": "info", "deleted": "danger", "restored": "warning"}
 RESTORE_DIALOG = ActionDialog(
-    title="Restore the rule as of this change?",
-    description="The rule becomes what it was then. Its current state stays in the history.",
+    title=_("Restore the rule as of this change?"),
+    description=_("The rule becomes what it was then. Its current state stays in the history."),
     form_class=None,
-    form_submit_text="Restore",
+    form_submit_text=_("Restore"),
 )
 
 
@@ -35,7 +38,7 @@ class MergeRuleVersionAdmin(ReadOnly, ModelAdmin):
     list_filter = ["action"]
     list_fullwidth = True
     search_fields = ["rule_name"]
-    search_help_text = "A part of the rule's name"
+    search_help_text = _("A part of the rule's name")
     actions_detail = ["restore"]
     fields = [("version", "rule_name"), "what_label", ("actor", "when"), "difference"]
     readonly_fields = ["version", "rule_name", "what_label", "actor", "when", "difference"]
@@ -43,38 +46,34 @@ class MergeRuleVersionAdmin(ReadOnly, ModelAdmin):
     class Media:
         css = {"all": ["rules/admin.css"]}
 
-    @display(description="Action", ordering="action", label=ACTION_COLOURS)
-    def what(self, change: MergeRuleVersion) -> str:
-        return change.get_action_display()
+    what = badge_column("action", _("Action"), ACTION_COLOURS)
+    what_label = column(_("Action"), lambda change: choice_badge(change, "action", ACTION_COLOURS))
 
-    @display(description="Action")
-    def what_label(self, change: MergeRuleVersion) -> str:
-        return badge(self.what(change), ACTION_COLOURS[self.what(change)])
-
-    @display(description="Settings")
+    @display(description=_("Settings"))
     def what_changed(self, change: MergeRuleVersion) -> str:
         return list_settings(setting_changes(change.before, change.after))
 
-    @display(description="At", ordering="at")
+    @display(description=_("At"), ordering="at")
     def when(self, change: MergeRuleVersion) -> str:
         return moment(change.at)
 
-    @display(description="Difference")
+    @display(description=_("Difference"))
     def difference(self, change: MergeRuleVersion) -> SafeString:
         lines = diff_lines(change.before, change.after)
         spans = format_html_join("", '<span class="mh-line mh-line-{}">{}</span>', lines)
         return format_html('<pre class="mh-json mh-diff" tabindex="0">{}</pre>', spans)
 
-    @action(description="Restore", icon="history", permissions=["view", "restore"], dialog=RESTORE_DIALOG)
+    @action(description=_("Restore"), icon="history", permissions=["view", "restore"], dialog=RESTORE_DIALOG)
     def restore(self, request: HttpRequest, form: Any, object_id: str) -> HttpResponse:
         """Restore the rule as it was after this change."""
         change = found_or_404(self.get_object(request, object_id))
         try:
             services.rule_restore(version=change.version, actor=f"admin:{request.user.get_username()}")
         except MemoryHubError as error:
-            messages.error(request, error.detail)
+            messages.error(request, say(str(error.detail)))
             return after_dialog(request, reverse("admin:rules_mergeruleversion_change", args=[change.pk]))
-        messages.success(request, f"The rule {change.rule_name} is again what it was at version {change.version}.")
+        said = gettext("The rule %(name)s is again what it was at version %(version)s.")
+        messages.success(request, said % {"name": change.rule_name, "version": change.version})
         row = MergeRule.objects.get(name=change.rule_name)
         return after_dialog(request, reverse("admin:rules_mergerule_change", args=[row.pk]))
 

@@ -40,6 +40,11 @@ function others() {
   return [...byId("rule-rest").querySelectorAll("[data-setting]")];
 }
 
+/* The page has the sentences, in the language of the reader. */
+function said(name, values = {}) {
+  return byId("rule-editor").dataset[`words${name}`].replace(/\{(\w+)\}/g, (_, value) => values[value]);
+}
+
 function showCounts() {
   byId("rule-rest-count").textContent = String(others().length);
   byId("rule-none").hidden = byId("rule-own").children.length > 0;
@@ -50,7 +55,8 @@ function open(row) {
   row.querySelector("[data-inherit]")?.toggleAttribute("hidden", false);
   showCounts();
   controlOf(row).focus();
-  say(`${labelOf(row)} is added; in the parent it is ${row.querySelector("[data-parent-value]").textContent}.`);
+  const value = row.querySelector("[data-parent-value]").textContent;
+  say(said("Added", { setting: labelOf(row), value }));
 }
 
 function inherit(row) {
@@ -71,7 +77,7 @@ function inherit(row) {
   place.append(row);
   showCounts();
   byId("rule-add-words").focus();
-  say(`${labelOf(row)} is as in the parent.`);
+  say(said("Inherited", { setting: labelOf(row) }));
   edited();
 }
 
@@ -96,18 +102,18 @@ function mark() {
 function showParents() {
   const data = byId("rule-parents");
   if (!data) return;
-  const { name, values } = JSON.parse(data.textContent);
+  const { name, values, any: anyWord } = JSON.parse(data.textContent);
   for (const place of document.querySelectorAll("[data-parent-name]")) place.textContent = name;
   for (const row of settings()) {
     const words = values[row.dataset.setting];
     const shown = row.querySelector("[data-parent-value]");
     const control = controlOf(row);
-    const said = `As in ${name}: ${words}`;
+    const asIn = said("AsIn", { parent: name, value: words });
     const any = anyOf(row);
     if (shown) shown.textContent = words;
-    if (any) any.closest("label").hidden = words === "any" && !any.checked && row.dataset.any !== "yes";
-    if (control.tagName !== "SELECT") control.placeholder = said;
-    else if (control.options.length && control.options[0].value === "") control.options[0].textContent = said;
+    if (any) any.closest("label").hidden = words === anyWord && !any.checked && row.dataset.any !== "yes";
+    if (control.tagName !== "SELECT") control.placeholder = asIn;
+    else if (control.options.length && control.options[0].value === "") control.options[0].textContent = asIn;
   }
 }
 
@@ -126,7 +132,7 @@ function edited() {
   clearTimeout(rehearseTimer);
   previewTimer = setTimeout(() => htmx.trigger(byId("rule-preview"), "preview"), PREVIEW_MS);
   if (byId("rule-rehearsal")) {
-    showState("waiting", "These edits are not rehearsed yet.");
+    showState("waiting", said("Waiting"));
     rehearseTimer = setTimeout(rehearse, REHEARSE_MS);
   }
 }
@@ -141,7 +147,7 @@ function showState(state, words) {
   byId("rule-rehearsed").textContent = words;
   byId("rule-rehearsed").dataset.state = state;
   const save = document.querySelector("button[name=_save]");
-  if (save) save.textContent = state === "waiting" || state === "failed" ? "Save without rehearsal" : "Save";
+  if (save) save.textContent = state === "waiting" || state === "failed" ? said("Unrehearsed") : said("Save");
 }
 
 function isStale(event) {
@@ -166,7 +172,7 @@ function answered() {
 function failed(event) {
   if (event.target.id !== "rule-rehearsal") return;
   event.target.removeAttribute("aria-busy");
-  showState("failed", "The rehearsal could not be done. The next edit tries again.");
+  showState("failed", said("Failed"));
 }
 
 /* Add a setting: a box that lists settings by the words of their names and explanations */
@@ -190,7 +196,8 @@ function optionOf(row, index) {
   name.textContent = labelOf(row);
   const where = document.createElement("span");
   where.className = "mh-note";
-  where.textContent = ` ${row.dataset.section}, now ${row.querySelector("[data-parent-value]").textContent}`;
+  const value = row.querySelector("[data-parent-value]").textContent;
+  where.textContent = ` ${said("Where", { section: row.dataset.section, value })}`;
   const help = document.createElement("span");
   help.className = "mh-note rule-option-help";
   help.textContent = row.querySelector(".rule-help")?.textContent ?? "";
@@ -207,7 +214,7 @@ function list() {
   place.replaceChildren(...options.map(optionOf));
   place.hidden = options.length === 0;
   box.setAttribute("aria-expanded", String(options.length > 0));
-  say(options.length ? `${options.length} settings.` : "No setting has these words.");
+  say(options.length ? said("Found", { count: options.length }) : said("NotFound"));
   activate(options.length && box.value.trim() ? 0 : -1);
 }
 
