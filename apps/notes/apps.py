@@ -1,10 +1,11 @@
 from django.apps import AppConfig
+from django.utils.translation import gettext_lazy as _
 
 
 class NotesConfig(AppConfig):
     name = "apps.notes"
     label = "notes"
-    verbose_name = "Notes"
+    verbose_name = _("Notes")
 
     def ready(self) -> None:
         from apps.core.personal.registry import register_stores

@@ -7,6 +7,8 @@ from django.contrib import admin
 from django.http import HttpRequest, HttpResponse
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
+from django.utils.translation import gettext, ngettext_lazy
+from django.utils.translation import gettext_lazy as _
 from unfold.admin import ModelAdmin
 from unfold.dataclasses import ActionDialog
 from unfold.decorators import action, display
@@ -24,6 +26,8 @@ from apps.core.admin.kit import (
     two_lines,
 )
 from apps.core.admin.lists import LongList, UserFilter
+from apps.core.pages.sayings import say
+from apps.core.words import Words
 from apps.notes.models import Compaction, CompactionState
 from apps.notes.selectors import compaction_detail
 from apps.notes.services import compaction_apply, compaction_discard, compaction_undo
@@ -32,10 +36,12 @@ STATE_COLOURS = {
     "asked": "info", "drafted": "warning", "applied": "success", "discarded": None, "stale": None, "undone": "warning",
     "unchanged": None, "failed": "danger",
 }  # fmt: skip
-NOUN = ("compaction", "compactions")
+APPLIED = ngettext_lazy("%(count)s compaction applied.", "%(count)s compactions applied.", "count")
+DISCARDED = ngettext_lazy("%(count)s compaction discarded.", "%(count)s compactions discarded.", "count")
+UNDONE = ngettext_lazy("%(count)s compaction undone.", "%(count)s compactions undone.", "count")
 FACT_TABLE = (
-    '<table class="mh-fact-table"><thead><tr><th scope="col">What becomes of it</th><th scope="col">Fact</th>'
-    '<th scope="col">Sentence for it, or the reason</th></tr></thead><tbody>{}</tbody></table>'
+    '<table class="mh-fact-table"><thead><tr><th scope="col">{}</th><th scope="col">{}</th>'
+    '<th scope="col">{}</th></tr></thead><tbody>{}</tbody></table>'
 )
 # What can be done in each state.
 STEPS = {
@@ -45,11 +51,11 @@ STEPS = {
 }
 
 
-def step_action(name: str, title: str, words: str, button: str, service: Callable[..., Any], done: str) -> Any:
+def step_action(name: str, title: Words, words: Words, button: Words, service: Callable[..., Any], said: Words) -> Any:
     """Return the button of a compaction's page that takes one of STEPS after a dialog. name: of the method."""
 
     def take_step(self: Any, request: HttpRequest, form: Any, object_id: str) -> HttpResponse:
-        return apply_on_page(self, request, object_id, service, noun=NOUN, done=done)
+        return apply_on_page(self, request, object_id, service, said=said)
 
     take_step.__name__ = name  # the theme makes the address and checks permissions by it
     dialog = ActionDialog(title=title, description=words, form_class=None, form_submit_text=button)
@@ -65,30 +71,36 @@ class CompactionAdmin(LongList, ReadOnly, ModelAdmin):
     actions_detail = list(STEPS)
     fieldsets = [
         (None, {"fields": [("user_id", "state_label"), ("facts_now", "by_what"), ("when", "decided"), "why"]}),
-        ("What it changes", {"fields": ["difference"], "classes": ["tab"]}),
-        ("Facts", {"fields": ["fact_list"], "classes": ["tab"]}),
+        (_("What it changes"), {"fields": ["difference"], "classes": ["tab"]}),
+        (_("Facts"), {"fields": ["fact_list"], "classes": ["tab"]}),
     ]
     readonly_fields = [
         "user_id", "state_label", "facts_now", "by_what", "when", "decided", "why", "difference", "fact_list",
     ]  # fmt: skip
-    empty_text = "No MEMORY.md was compacted yet. That happens where settings turn it on, or when it is asked for."
+    empty_text = _("No MEMORY.md was compacted yet. That happens where settings turn it on, or when it is asked for.")
 
     class Media:
         css = {"all": ["memoryhub/diff.css", "notes/notes.css"]}
 
-    state_now = badge_column("state", "State", STATE_COLOURS)
-    state_label = column("State", lambda row: choice_badge(row, "state", STATE_COLOURS))
+    state_now = badge_column("state", _("State"), STATE_COLOURS)
+    state_label = column(_("State"), lambda row: choice_badge(row, "state", STATE_COLOURS))
     whose = column(
-        "Whose", lambda row: two_lines(row.user_id, "automatic" if row.automatic else f"asked for by {row.actor}")
+        _("Whose"),
+        lambda row: two_lines(
+            row.user_id,
+            gettext("automatic") if row.automatic else gettext("asked for by %(actor)s") % {"actor": row.actor},
+        ),
     )
-    facts_now = column("Facts", lambda row: f"{row.facts_before:,} → {row.facts_after:,}" if row.draft else NOTHING)
-    by_what = column("Model", lambda row: row.model_use.get("model") or row.model_use.get("asked") or NOTHING)
-    when = moment_column("created_at", "Asked for at", ordering="id")
-    why = column("Why", lambda row: row.detail or row.code or NOTHING)
+    facts_now = column(_("Facts"), lambda row: f"{row.facts_before:,} → {row.facts_after:,}" if row.draft else NOTHING)
+    by_what = column(_("Model"), lambda row: row.model_use.get("model") or row.model_use.get("asked") or NOTHING)
+    when = moment_column("created_at", _("Asked for at"), ordering="id")
+    why = column(_("Why"), lambda row: say(row.detail) or row.code or NOTHING)
 
-    @display(description="Decided")
+    @display(description=_("Decided"))
     def decided(self, row: Compaction) -> str:
-        return f"{row.decided_at:%Y-%m-%d %H:%M:%S} by {row.decided_by}" if row.decided_at else NOTHING
+        if not row.decided_at:
+            return NOTHING
+        return gettext("%(at)s by %(actor)s") % {"at": f"{row.decided_at:%Y-%m-%d %H:%M:%S}", "actor": row.decided_by}
 
     @display(description="")
     def difference(self, row: Compaction) -> SafeString | str:
@@ -102,8 +114,9 @@ class CompactionAdmin(LongList, ReadOnly, ModelAdmin):
         cells = (
             (fact["action"], fact["text"], fact["into"] or fact["reason"] or fact["code"] or "") for fact in row.facts
         )
+        heads = (gettext("What becomes of it"), gettext("Fact"), gettext("Sentence for it, or the reason"))
         rows = format_html_join("", "<tr><td>{}</td><td>{}</td><td>{}</td></tr>", cells)
-        return format_html(FACT_TABLE, rows)
+        return format_html(FACT_TABLE, *heads, rows)
 
     def get_actions_detail(self, request: HttpRequest, object_id: Any) -> list[Any]:
         """Return the buttons of what can be done in the present state."""
@@ -113,22 +126,27 @@ class CompactionAdmin(LongList, ReadOnly, ModelAdmin):
 
     apply_this = step_action(
         "apply_this",
-        "Apply this draft?",
-        "MEMORY.md gets its text. What is there now stays as a version, so this can be undone.",
-        "Apply",
+        _("Apply this draft?"),
+        _("MEMORY.md gets its text. What is there now stays as a version, so this can be undone."),
+        _("Apply"),
         compaction_apply,
-        "applied",
+        APPLIED,
     )
     discard_this = step_action(
-        "discard_this", "Discard this draft?", "MEMORY.md stays as it is.", "Discard", compaction_discard, "discarded"
+        "discard_this",
+        _("Discard this draft?"),
+        _("MEMORY.md stays as it is."),
+        _("Discard"),
+        compaction_discard,
+        DISCARDED,
     )
     undo_this = step_action(
         "undo_this",
-        "Undo this compaction?",
-        "MEMORY.md gets the text that it had before, unless it has changed since.",
-        "Undo",
+        _("Undo this compaction?"),
+        _("MEMORY.md gets the text that it had before, unless it has changed since."),
+        _("Undo"),
         compaction_undo,
-        "undone",
+        UNDONE,
     )
 
     has_decide_permission = required_permission("notes.change_compaction")

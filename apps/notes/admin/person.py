@@ -8,11 +8,14 @@ from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.template.response import TemplateResponse
 from django.urls import reverse
 from django.utils.http import urlencode
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
 from unfold import widgets
 
 from apps.core.admin.kit import operator_access
 from apps.core.domain.errors import MemoryHubError
 from apps.core.domain.scope import MAX_IDENTIFIER_CHARS, Access
+from apps.core.words import Words
 from apps.notes.domain.settings import SETTINGS, MemoryConfig, Range
 from apps.notes.selectors import config_get, index_status, notes_search
 from apps.notes.services import config_update
@@ -20,30 +23,41 @@ from apps.notes.services import config_update
 MAX_QUERY_CHARS = 1_000
 PAGE = "admin:notes_noteversion_person"
 # Setting -> what a person reads beside it.
-TEXTS = {
-    "enabled": ("Automatic memory", "Whether conversations of this person are listened to at all."),
-    "autoExtract": ("Learn after each turn", "Whether facts are extracted when a turn is complete."),
-    "flushThreshold": ("Flush at", "The share of the context window at which what is new is kept at once."),
-    "extractIntervalSeconds": ("Seconds between extractions", "A turn that is complete sooner waits for the next one."),
-    "minNewMessages": ("Least new messages", "Fewer than these wait for more."),
-    "llmGatingEnabled": ("Quality gate by a model", "A model says of each fact whether it is worth keeping."),
-    "llmGatingModel": ("Model of the gate", ""),
-    "llmExtractionEnabled": ("Extraction by a model", "A model finds the facts; patterns where it does not answer."),
-    "llmExtractionModel": ("Model of the extraction", ""),
-    "llmExtractionMaxMessages": ("Most messages for the model", "The latest ones of a turn."),
-    "llmCompactionEnabled": ("Compaction by a model", "A model drafts a shorter MEMORY.md when there are many facts."),
-    "llmCompactionModel": ("Model of the compaction", ""),
-    "llmCompactionFactThreshold": ("Compact above so many facts", ""),
-    "llmCompactionAutoApply": ("Apply drafts at once", "Without it, each draft waits for a decision."),
+TEXTS: dict[str, tuple[Words, Words]] = {
+    "enabled": (_("Automatic memory"), _("Whether conversations of this person are listened to at all.")),
+    "autoExtract": (_("Learn after each turn"), _("Whether facts are extracted when a turn is complete.")),
+    "flushThreshold": (_("Flush at"), _("The share of the context window at which what is new is kept at once.")),
+    "extractIntervalSeconds": (
+        _("Seconds between extractions"),
+        _("A turn that is complete sooner waits for the next one."),
+    ),
+    "minNewMessages": (_("Least new messages"), _("Fewer than these wait for more.")),
+    "llmGatingEnabled": (_("Quality gate by a model"), _("A model says of each fact whether it is worth keeping.")),
+    "llmGatingModel": (_("Model of the gate"), ""),
+    "llmExtractionEnabled": (
+        _("Extraction by a model"),
+        _("A model finds the facts; patterns where it does not answer."),
+    ),
+    "llmExtractionModel": (_("Model of the extraction"), ""),
+    "llmExtractionMaxMessages": (_("Most messages for the model"), _("The latest ones of a turn.")),
+    "llmCompactionEnabled": (
+        _("Compaction by a model"),
+        _("A model drafts a shorter MEMORY.md when there are many facts."),
+    ),
+    "llmCompactionModel": (_("Model of the compaction"), ""),
+    "llmCompactionFactThreshold": (_("Compact above so many facts"), ""),
+    "llmCompactionAutoApply": (_("Apply drafts at once"), _("Without it, each draft waits for a decision.")),
 }
 
 
 class WhoseForm(forms.Form):
     """Whose notes, and what to look for in them."""
 
-    user_id = forms.CharField(label="User", max_length=MAX_IDENTIFIER_CHARS, widget=widgets.UnfoldAdminTextInputWidget)
+    user_id = forms.CharField(
+        label=_("User"), max_length=MAX_IDENTIFIER_CHARS, widget=widgets.UnfoldAdminTextInputWidget
+    )
     q = forms.CharField(
-        label="Search for",
+        label=_("Search for"),
         required=False,
         max_length=MAX_QUERY_CHARS,
         widget=widgets.UnfoldAdminTextInputWidget,
@@ -94,7 +108,7 @@ def person_page(model_admin: Any, request: HttpRequest) -> HttpResponse:
     whose = WhoseForm(request.GET if "user_id" in request.GET else None)
     context: dict[str, Any] = {
         **model_admin.admin_site.each_context(request),
-        "title": "Notes of a person",
+        "title": gettext("Notes of a person"),
         "opts": model_admin.opts,
         "form": whose,
         "media": model_admin.media + whose.media,
@@ -124,5 +138,5 @@ def change_settings(request: HttpRequest, access: Access, user: str, form: forms
     changed = {name: form.cleaned_data[name] for name in form.changed_data}
     if changed:
         config_update(access=access, user_id=user, values=changed)
-    messages.success(request, "Settings saved." if changed else "Nothing was changed.")
+    messages.success(request, gettext("Settings saved.") if changed else gettext("Nothing was changed."))
     return HttpResponseRedirect(f"{reverse(PAGE)}?{urlencode({'user_id': user})}")

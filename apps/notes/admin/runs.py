@@ -9,6 +9,8 @@ from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
+from django.utils.translation import gettext, ngettext_lazy
+from django.utils.translation import gettext_lazy as _
 from unfold.admin import ModelAdmin, TabularInline
 from unfold.dataclasses import ActionDialog
 from unfold.decorators import action, display
@@ -34,6 +36,7 @@ from apps.core.admin.kit import (
 from apps.core.admin.lists import SearchedList, UserFilter
 from apps.core.domain.errors import NotFoundError
 from apps.core.domain.scope import system_access
+from apps.core.pages.sayings import say
 from apps.core.pages.times import in_figures
 from apps.notes.models import ExtractedFact, ExtractionRun, NoteVersion
 from apps.notes.services import fact_undo
@@ -41,18 +44,20 @@ from apps.semantic.selectors import conflict_get, memory_get_any
 
 RUN_COLOURS = {"waiting": None, "running": "info", "finished": "success", "failed": "danger"}
 FACT_COLOURS = {"found": "info", "dropped": None, "applied": "success", "undone": "warning"}
-NOUN = ("fact", "facts")
+UNDONE = ngettext_lazy("%(count)s fact undone.", "%(count)s facts undone.", "count")
 # Fields that show what is behind another permission, and what is shown without it.
 HIDDEN = {
     "memory_link": ("semantic.view_memory", "memory_id"),
     "receipt_link": ("semantic.view_conflict", "receipt_id"),
 }
 UNDO_DIALOG = ActionDialog(
-    title="Undo this fact?",
-    description="Its line is taken out of MEMORY.md unless it was changed since, and its memory is deleted; where it "
-    "superseded another one, that decision is reverted. Deleted memories can be restored.",
+    title=_("Undo this fact?"),
+    description=_(
+        "Its line is taken out of MEMORY.md unless it was changed since, and its memory is deleted; where it "
+        "superseded another one, that decision is reverted. Deleted memories can be restored."
+    ),
     form_class=None,
-    form_submit_text="Undo",
+    form_submit_text=_("Undo"),
 )
 
 
@@ -60,7 +65,7 @@ class FactInline(ReadOnly, TabularInline):
     """The facts of a run, in their order."""
 
     model = ExtractedFact
-    verbose_name_plural = "Facts"
+    verbose_name_plural = _("Facts")
     fields = readonly_fields = ["fact", "state_now", "found_by", "why"]
     ordering = ["number"]
     extra = 0
@@ -68,14 +73,14 @@ class FactInline(ReadOnly, TabularInline):
     hide_title = True
     tab = True
 
-    found_by = column("Found by", lambda fact: fact.pattern)
-    why = column("Why it was dropped", lambda fact: fact.reason or NOTHING)
+    found_by = column(_("Found by"), lambda fact: fact.pattern)
+    why = column(_("Why it was dropped"), lambda fact: say(fact.reason) or NOTHING)
 
-    @display(description="Fact")
+    @display(description=_("Fact"))
     def fact(self, fact: ExtractedFact) -> SafeString:
         return stacked(link("admin:notes_extractedfact_change", fact.pk, fact.content), fact.category)
 
-    @display(description="State")
+    @display(description=_("State"))
     def state_now(self, fact: ExtractedFact) -> str:
         return choice_badge(fact, "state", FACT_COLOURS)
 
@@ -88,19 +93,19 @@ class ExtractionRunAdmin(SearchedList, ReadOnly, ModelAdmin):
 
     list_display = ["whose", "state_now", "because", "learnt", "by_what", "when"]
     list_filter = ["state", "trigger", UserFilter]
-    search_help_text = "A user, a session, or an id"
+    search_help_text = _("A user, a session, or an id")
     inlines = [FactInline]
     fieldsets = [
         (None, {"fields": [("user_id", "session_id"), ("state_label", "because"), ("by_what", "cost"), "error"]}),
-        ("Time", {"fields": [("requested", "started"), ("ended", "took"), "tries"]}),
-        ("Steps", {"fields": ["step_list"], "classes": ["tab"]}),
-        ("What came in", {"fields": ["came_in", "actor", "uuid"], "classes": ["tab"]}),
+        (_("Time"), {"fields": [("requested", "started"), ("ended", "took"), "tries"]}),
+        (_("Steps"), {"fields": ["step_list"], "classes": ["tab"]}),
+        (_("What came in"), {"fields": ["came_in", "actor", "uuid"], "classes": ["tab"]}),
     ]
     readonly_fields = [
         "user_id", "session_id", "state_label", "because", "by_what", "cost", "error", "requested", "started", "ended",
         "took", "tries", "step_list", "came_in", "actor", "uuid",
     ]  # fmt: skip
-    empty_text = "No conversation was sent yet. Chat applications send them to /api/auto-memory/sessions."
+    empty_text = _("No conversation was sent yet. Chat applications send them to /api/auto-memory/sessions.")
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[ExtractionRun]:
         return ExtractionRun.objects.annotate_facts()
@@ -110,28 +115,31 @@ class ExtractionRunAdmin(SearchedList, ReadOnly, ModelAdmin):
         found = queryset.filter(user_id=term)
         return found if found.exists() else queryset.filter(session_id=term)
 
-    state_now = badge_column("state", "State", RUN_COLOURS)
-    state_label = column("State", lambda run: choice_badge(run, "state", RUN_COLOURS))
-    because = column("Why", lambda run: run.get_trigger_display(), ordering="trigger")
-    by_what = column("Found by", lambda run: run.model or "patterns")
-    cost = column("Cost", lambda run: dollars(run.cost_usd))
-    whose = column("Whose", lambda run: two_lines(run.user_id, run.session_id), ordering="user_id")
-    when = moment_column("requested_at", "Requested at", ordering="id")
-    requested = moment_column("requested_at", "Requested")
-    started = moment_column("started_at", "Started")
-    ended = moment_column("ended_at", "Ended")
-    took = column("Took", lambda run: in_figures(run.duration_ms))
+    state_now = badge_column("state", _("State"), RUN_COLOURS)
+    state_label = column(_("State"), lambda run: choice_badge(run, "state", RUN_COLOURS))
+    because = column(_("Why"), lambda run: run.get_trigger_display(), ordering="trigger")
+    by_what = column(_("Found by"), lambda run: run.model or gettext("patterns"))
+    cost = column(_("Cost"), lambda run: dollars(run.cost_usd))
+    whose = column(_("Whose"), lambda run: two_lines(run.user_id, run.session_id), ordering="user_id")
+    when = moment_column("requested_at", _("Requested at"), ordering="id")
+    requested = moment_column("requested_at", _("Requested"))
+    started = moment_column("started_at", _("Started"))
+    ended = moment_column("ended_at", _("Ended"))
+    took = column(_("Took"), lambda run: in_figures(run.duration_ms))
     came_in = column("", lambda run: pretty_json(run.received))
 
-    @display(description="Learnt")
+    @display(description=_("Learnt"))
     def learnt(self, run: Any) -> SafeString:
-        return two_lines(f"{run.applied} of {run.found} found", f"{run.received.get('messages', 0)} messages")
+        return two_lines(
+            gettext("%(applied)s of %(found)s found") % {"applied": run.applied, "found": run.found},
+            gettext("%(count)s messages") % {"count": run.received.get("messages", 0)},
+        )
 
     @display(description="")
     def step_list(self, run: ExtractionRun) -> SafeString | str:
         if not run.steps:
-            return "Not begun"
-        rows = ((record.get("step", ""), pretty_json(without_step(record))) for record in run.steps)
+            return gettext("Not begun")
+        rows = ((say(record.get("step", "")), pretty_json(without_step(record))) for record in run.steps)
         return format_html_join("", '<h3 class="mh-step">{}</h3>{}', rows)
 
 
@@ -163,19 +171,19 @@ class ExtractedFactAdmin(SearchedList, ReadOnly, ModelAdmin):
     list_display = ["fact", "state_now", "whose", "found_by", "run_link"]
     list_filter = ["state", "category", UserFilter]
     list_disable_select_all = True
-    search_help_text = "Words of the fact, or an id"
+    search_help_text = _("Words of the fact, or an id")
     actions = ["undo_chosen"]
     actions_detail = ["undo_this"]
     fieldsets = [
         (None, {"fields": ["full_text", ("category", "found_by"), ("state_label", "reason"), "said"]}),
-        ("What was written", {"fields": [("line", "memory_link"), ("memory_action", "receipt_link"), "undone"]}),
-        ("More", {"fields": [("user_id", "confidence"), "run_link", "uuid"]}),
+        (_("What was written"), {"fields": [("line", "memory_link"), ("memory_action", "receipt_link"), "undone"]}),
+        (_("More"), {"fields": [("user_id", "confidence"), "run_link", "uuid"]}),
     ]
     readonly_fields = [
         "full_text", "category", "found_by", "state_label", "reason", "said", "line", "memory_link", "memory_action",
         "receipt_link", "undone", "user_id", "confidence", "run_link", "uuid",
     ]  # fmt: skip
-    empty_text = "Nothing was learnt from conversations yet."
+    empty_text = _("Nothing was learnt from conversations yet.")
 
     def get_fieldsets(self, request: HttpRequest, obj: ExtractedFact | None = None) -> Any:
         first, (title, options), *others = self.fieldsets
@@ -193,55 +201,59 @@ class ExtractedFactAdmin(SearchedList, ReadOnly, ModelAdmin):
         """Return the facts that contain the words."""
         return queryset.filter(content__icontains=term)
 
-    fact = column("Fact", lambda fact: stacked(excerpt(fact.content), fact.category))
-    state_now = badge_column("state", "State", FACT_COLOURS)
-    state_label = column("State", lambda fact: choice_badge(fact, "state", FACT_COLOURS))
-    whose = column("Whose", lambda fact: fact.user_id, ordering="user_id")
-    found_by = column("Found by", lambda fact: fact.pattern)
-    run_link = column("Run", lambda fact: link("admin:notes_extractionrun_change", fact.run_id, fact.run.session_id))
-    full_text = column("Fact", lambda fact: plain_text(fact.content))
+    fact = column(_("Fact"), lambda fact: stacked(excerpt(fact.content), say(fact.category)))
+    state_now = badge_column("state", _("State"), FACT_COLOURS)
+    state_label = column(_("State"), lambda fact: choice_badge(fact, "state", FACT_COLOURS))
+    whose = column(_("Whose"), lambda fact: fact.user_id, ordering="user_id")
+    found_by = column(_("Found by"), lambda fact: fact.pattern)
+    run_link = column(_("Run"), lambda fact: link("admin:notes_extractionrun_change", fact.run_id, fact.run.session_id))
+    full_text = column(_("Fact"), lambda fact: plain_text(fact.content))
 
-    @display(description="Was said")
+    @display(description=_("Was said"))
     def said(self, fact: ExtractedFact) -> SafeString | str:
         if fact.message is None or fact.message.cleared_at is not None:
-            return "The message is not kept any more."
+            return gettext("The message is not kept any more.")
         return plain_text(fact.message.content)
 
-    @display(description="Line in MEMORY.md")
+    @display(description=_("Line in MEMORY.md"))
     def line(self, fact: ExtractedFact) -> SafeString | str:
         version = NoteVersion.objects.filter(uuid=fact.note_version).first() if fact.note_version else None
         if version is None:
             return NOTHING
-        return link("admin:notes_noteversion_change", version.pk, f"version {version.number}")
+        return link(
+            "admin:notes_noteversion_change", version.pk, gettext("version %(number)s") % {"number": version.number}
+        )
 
-    @display(description="Memory")
+    @display(description=_("Memory"))
     def memory_link(self, fact: ExtractedFact) -> SafeString | str:
         memory = find(memory_get_any, fact.memory)
         return NOTHING if memory is None else link("admin:semantic_memory_change", memory.pk, memory.content)
 
-    memory_id = column("Memory", lambda fact: fact.memory or NOTHING)
-    receipt_id = column("Decision", lambda fact: fact.receipt or NOTHING)
+    memory_id = column(_("Memory"), lambda fact: fact.memory or NOTHING)
+    receipt_id = column(_("Decision"), lambda fact: fact.receipt or NOTHING)
 
-    @display(description="Decision")
+    @display(description=_("Decision"))
     def receipt_link(self, fact: ExtractedFact) -> SafeString | str:
         receipt = find(conflict_get, fact.receipt)
         if receipt is None:
             return NOTHING
         return link("admin:semantic_conflict_change", receipt.pk, receipt.get_outcome_display())
 
-    @display(description="Undone")
+    @display(description=_("Undone"))
     def undone(self, fact: ExtractedFact) -> SafeString | str:
         if not fact.undone_at:
             return NOTHING
-        return format_html("{} by {}{}", fact.undone_at, fact.undone_by, pretty_json(fact.undo))
+        return format_html(
+            gettext("{at} by {actor}{change}"), at=fact.undone_at, actor=fact.undone_by, change=pretty_json(fact.undo)
+        )
 
-    @action(description="Undo", icon="undo", permissions=["view", "undo"], dialog=UNDO_DIALOG)
+    @action(description=_("Undo"), icon="undo", permissions=["view", "undo"], dialog=UNDO_DIALOG)
     def undo_this(self, request: HttpRequest, form: Any, object_id: str) -> HttpResponse:
-        return apply_on_page(self, request, object_id, fact_undo, noun=NOUN, done="undone")
+        return apply_on_page(self, request, object_id, fact_undo, said=UNDONE)
 
-    @action(description="Undo", icon="undo", permissions=["undo"])
+    @action(description=_("Undo"), icon="undo", permissions=["undo"])
     def undo_chosen(self, request: HttpRequest, queryset: QuerySet[ExtractedFact]) -> None:
         chosen = queryset.order_by("-id").values_list("uuid", flat=True)
-        for_each(request, chosen, fact_undo, noun=NOUN, done="undone")
+        for_each(request, chosen, fact_undo, said=UNDONE)
 
     has_undo_permission = required_permission("notes.change_extractedfact")

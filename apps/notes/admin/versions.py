@@ -8,6 +8,8 @@ from django.db.models.functions import MD5
 from django.http import HttpRequest, HttpResponse
 from django.utils.html import format_html_join
 from django.utils.safestring import SafeString
+from django.utils.translation import gettext, ngettext_lazy
+from django.utils.translation import gettext_lazy as _
 from unfold.admin import ModelAdmin
 from unfold.dataclasses import ActionDialog
 from unfold.decorators import action, display
@@ -44,28 +46,28 @@ KIND_COLOURS = {
 # A longer text is not rendered on a page.
 MAX_SHOWN_CHARS = 200_000
 PAGE = "admin:notes_noteversion_change"
-NOUN = ("version", "versions")
+RESTORED = ngettext_lazy("%(count)s version restored.", "%(count)s versions restored.", "count")
 RESTORE_DIALOG = ActionDialog(
-    title="Restore this version?",
-    description="The file gets this text. What it has now stays as a version, so this can be undone.",
+    title=_("Restore this version?"),
+    description=_("The file gets this text. What it has now stays as a version, so this can be undone."),
     form_class=None,
-    form_submit_text="Restore",
+    form_submit_text=_("Restore"),
 )
 
 
 class VersionsFilter(admin.SimpleListFilter):
     """Show each note once, with its latest version, or all versions."""
 
-    title, parameter_name = "versions", "versions"
+    title, parameter_name = _("versions"), "versions"
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
-        return [("all", "All versions")]
+        return [("all", gettext("All versions"))]
 
     def choices(self, changelist: Any) -> Any:
         yield {
             "selected": self.value() is None,
             "query_string": changelist.get_query_string(remove=[self.parameter_name]),
-            "display": "The latest of each note",
+            "display": gettext("The latest of each note"),
         }
         for value, title in self.lookup_choices:
             query = changelist.get_query_string({self.parameter_name: value})
@@ -90,20 +92,20 @@ class NoteVersionAdmin(SearchedList, ReadOnly, ModelAdmin):
     list_display = ["note", "kind_now", "changed_by", "size_now", "when"]
     list_filter = [VersionsFilter, UserFilter, "kind"]
     list_disable_select_all = True
-    search_help_text = "A user, the beginning of a path such as daily/2026-03, or an id"
+    search_help_text = _("A user, the beginning of a path such as daily/2026-03, or an id")
     actions_list = ["person"]
     actions_detail = ["restore_this"]
     fieldsets = [
         (None, {"fields": [("whose", "path"), ("what", "author"), ("when", "neighbours")]}),
-        ("What it changed", {"fields": ["difference"], "classes": ["tab"]}),
-        ("Whole text", {"fields": ["full_text"], "classes": ["tab"]}),
-        ("Details", {"fields": [("number", "size_now"), "digest", "operation", "uuid"], "classes": ["tab"]}),
+        (_("What it changed"), {"fields": ["difference"], "classes": ["tab"]}),
+        (_("Whole text"), {"fields": ["full_text"], "classes": ["tab"]}),
+        (_("Details"), {"fields": [("number", "size_now"), "digest", "operation", "uuid"], "classes": ["tab"]}),
     ]
     readonly_fields = [
         "whose", "path", "what", "author", "when", "neighbours", "difference", "full_text", "number", "size_now",
         "digest", "operation", "uuid",
     ]  # fmt: skip
-    empty_text = "No notes yet. They are made when something is added to MEMORY.md or to a daily log."
+    empty_text = _("No notes yet. They are made when something is added to MEMORY.md or to a daily log.")
 
     class Media:
         css = {"all": ["memoryhub/diff.css", "notes/notes.css"]}
@@ -114,30 +116,39 @@ class NoteVersionAdmin(SearchedList, ReadOnly, ModelAdmin):
 
     # Columns and fields
 
-    kind_now = badge_column("kind", "Change", KIND_COLOURS)
-    when = moment_column("at", "At", ordering="id")
-    size_now = column("Size", lambda version: filesize(version.size), ordering="size")
-    whose = column("Whose", lambda version: version.user_id)
-    path = column("Note", lambda version: version.place)
-    what = column("Change", lambda version: choice_badge(version, "kind", KIND_COLOURS))
-    digest = column("SHA-256", lambda version: monospace(version.sha256))
-    changed_by = column("By", lambda version: version.author)
+    kind_now = badge_column("kind", _("Change"), KIND_COLOURS)
+    when = moment_column("at", _("At"), ordering="id")
+    size_now = column(_("Size"), lambda version: filesize(version.size), ordering="size")
+    whose = column(_("Whose"), lambda version: version.user_id)
+    path = column(_("Note"), lambda version: version.place)
+    what = column(_("Change"), lambda version: choice_badge(version, "kind", KIND_COLOURS))
+    digest = column(_("SHA-256"), lambda version: monospace(version.sha256))
+    changed_by = column(_("By"), lambda version: version.author)
 
-    @display(description="Note", ordering="place")
+    @display(description=_("Note"), ordering="place")
     def note(self, version: NoteVersion) -> SafeString:
-        return two_lines(version.place, f"{version.user_id}, version {version.number}")
+        return two_lines(
+            version.place, gettext("%(user)s, version %(number)s") % {"user": version.user_id, "number": version.number}
+        )
 
-    @display(description="Other versions")
+    @display(description=_("Other versions"))
     def neighbours(self, version: NoteVersion) -> SafeString | str:
         others = NoteVersion.objects.of(version.user_id, place_of(version))
         before = others.filter(number__lt=version.number).order_by("-number").first()
         after = others.filter(number__gt=version.number).order_by("number").first()
         links = [
-            link(PAGE, one.pk, f"{words}: version {one.number}, {one.get_kind_display()}")
-            for words, one in (("Before", before), ("After", after))
+            link(PAGE, one.pk, str(words) % {"number": one.number, "kind": one.get_kind_display()})
+            for words, one in (
+                (gettext("Before: version %(number)s, %(kind)s"), before),
+                (gettext("After: version %(number)s, %(kind)s"), after),
+            )
             if one is not None
         ]
-        return stacked("", "The only one") if not links else format_html_join(" · ", "{}", ((one,) for one in links))
+        return (
+            stacked("", gettext("The only one"))
+            if not links
+            else format_html_join(" · ", "{}", ((one,) for one in links))
+        )
 
     @display(description="")
     def difference(self, version: NoteVersion) -> SafeString | str:
@@ -154,13 +165,13 @@ class NoteVersionAdmin(SearchedList, ReadOnly, ModelAdmin):
         text = shown(version)
         if len(text) <= MAX_SHOWN_CHARS:
             return preformatted(text)
-        return preformatted(text[:MAX_SHOWN_CHARS] + "\n\nThe rest is not shown here.")
+        return preformatted(text[:MAX_SHOWN_CHARS] + "\n\n" + gettext("The rest is not shown here."))
 
-    @action(description="Restore", icon="undo", permissions=["view", "restore"], dialog=RESTORE_DIALOG)
+    @action(description=_("Restore"), icon="undo", permissions=["view", "restore"], dialog=RESTORE_DIALOG)
     def restore_this(self, request: HttpRequest, form: Any, object_id: str) -> HttpResponse:
-        return apply_on_page(self, request, object_id, note_restore, noun=NOUN, done="restored")
+        return apply_on_page(self, request, object_id, note_restore, said=RESTORED)
 
-    @action(description="Search and settings", icon="person_search", permissions=["view"], url_path="person")
+    @action(description=_("Search and settings"), icon="person_search", permissions=["view"], url_path="person")
     def person(self, request: HttpRequest) -> HttpResponse:
         return person_page(self, request)
 
