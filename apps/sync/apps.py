@@ -1,10 +1,11 @@
 from django.apps import AppConfig
+from django.utils.translation import gettext_lazy as _
 
 
 class SyncConfig(AppConfig):
     name = "apps.sync"
     label = "sync"
-    verbose_name = "Knowledge sync"
+    verbose_name = _("Knowledge sync")
 
     def ready(self) -> None:
         from apps.core.personal.registry import register_stores

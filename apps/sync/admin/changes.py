@@ -4,6 +4,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from django.template.defaultfilters import truncatechars
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
 
 from apps.core.admin.kit import badge, link, monospace
 from apps.sync.admin.words import ACTION_COLOURS, ITEM_PAGE
@@ -12,7 +14,7 @@ from apps.sync.models import KnowledgeItem, KnowledgeSource, SyncChange
 MAX_SHOWN_CHARS = 600
 SHOWN_HASH_CHARS = 12
 # Fields of an item that are shown when they differ, with their names.
-FIELDS = {"title": "Title", "status": "Status", "layer": "Layer", "path": "File", "hash": "Hash"}
+FIELDS = {"title": _("Title"), "status": _("Status"), "layer": _("Layer"), "path": _("File"), "hash": _("Hash")}
 
 
 def change_rows(source: KnowledgeSource, changes: Sequence[SyncChange], *, may_read: bool) -> list[dict[str, Any]]:
@@ -58,10 +60,10 @@ def differences_of(change: SyncChange) -> Iterator[tuple[str, str, str]]:
     for name, words in FIELDS.items():
         values = [shorten(name, side.get(name) or "") for side in (before, after)]
         if values[0] != values[1] and (before or name != "title"):
-            yield words, values[0], values[1]
+            yield str(words), values[0], values[1]
     contents = [truncatechars(content_of(side), MAX_SHOWN_CHARS) for side in (change.before, change.after)]
     if contents[0] != contents[1]:
-        yield "Pointer", contents[0], contents[1]
+        yield gettext("Pointer"), contents[0], contents[1]
 
 
 def shorten(name: str, value: Any) -> str:

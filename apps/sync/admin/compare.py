@@ -7,11 +7,14 @@ from django import forms
 from django.http import HttpRequest, HttpResponse
 from django.template.response import TemplateResponse
 from django.urls import reverse
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
 from unfold.widgets import UnfoldAdminSelectWidget
 
 from apps.core.admin.differences import render_difference
 from apps.core.admin.kit import moment, operator_access
 from apps.core.domain.errors import MemoryHubError
+from apps.core.pages.sayings import say
 from apps.sync.admin.words import ITEM_PAGE, SHOWN_COMMIT_CHARS
 from apps.sync.models import KnowledgeItem
 from apps.sync.repository.entries import LoggedCommit
@@ -24,8 +27,8 @@ MAX_SUBJECT_CHARS = 60
 class CompareForm(forms.Form):
     """Two commits among those that changed the file of an item."""
 
-    old = forms.ChoiceField(label="From", widget=UnfoldAdminSelectWidget)
-    new = forms.ChoiceField(label="To", widget=UnfoldAdminSelectWidget)
+    old = forms.ChoiceField(label=_("From"), widget=UnfoldAdminSelectWidget)
+    new = forms.ChoiceField(label=_("To"), widget=UnfoldAdminSelectWidget)
 
     def __init__(self, data: Any, commits: Sequence[LoggedCommit]) -> None:
         super().__init__(data)
@@ -44,7 +47,7 @@ def compare_page(model_admin: Any, request: HttpRequest, item: KnowledgeItem) ->
     """Answer the page; at first with the last change."""
     context: dict[str, Any] = {
         **model_admin.admin_site.each_context(request),
-        "title": f"{item.item_id} at two commits",
+        "title": gettext("%(item)s at two commits") % {"item": item.item_id},
         "opts": model_admin.opts,
         "media": model_admin.media,
         "item": item,
@@ -65,5 +68,5 @@ def compare_page(model_admin: Any, request: HttpRequest, item: KnowledgeItem) ->
                 "is_compared": True,
             }
     except MemoryHubError as error:
-        context["problem"] = error.detail
+        context["problem"] = say(str(error.detail))
     return TemplateResponse(request, "sync/compare.html", context)

@@ -2,46 +2,51 @@
 
 from typing import Any
 
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
+
 from apps.core.admin.kit import NOTHING, badge, choice_badge, link, moment, monospace
+from apps.core.pages.sayings import say
 from apps.semantic.selectors import ManagedMemory, managed_get
 from apps.sync.admin.pointers import memory_link
-from apps.sync.admin.words import CONFLICT_COLOURS, ITEM_PAGE, item_label, run_link, short_commit, source_link
+from apps.sync.admin.words import CONFLICT_COLOURS, ITEM_PAGE, at_by, item_label, run_link, short_commit, source_link
 from apps.sync.domain.conflicts import allowed_resolutions
 from apps.sync.domain.state import ConflictType, Resolution
 from apps.sync.models import KnowledgeItem, PointerConflict, ResolutionChoices, SyncConflictState
 
 SUMMARIES = {
-    ConflictType.HASH_MISMATCH: "The pointer was not written from what the item says now.",
-    ConflictType.ORPHANED_POINTER: "There is a pointer, but the item that it was made of is gone.",
-    ConflictType.DUPLICATE_POINTER: "More than one pointer was made of this item.",
-    ConflictType.STATUS_CHANGE: "The item is no longer in force, and its pointer does not say so.",
-    ConflictType.LAYER_MISMATCH: "The item holds for another layer than its pointer says.",
+    ConflictType.HASH_MISMATCH: _("The pointer was not written from what the item says now."),
+    ConflictType.ORPHANED_POINTER: _("There is a pointer, but the item that it was made of is gone."),
+    ConflictType.DUPLICATE_POINTER: _("More than one pointer was made of this item."),
+    ConflictType.STATUS_CHANGE: _("The item is no longer in force, and its pointer does not say so."),
+    ConflictType.LAYER_MISMATCH: _("The item holds for another layer than its pointer says."),
 }
 UPDATE = (
-    "The pointer gets the title, summary, constraints, status and layer that the item has now.",
-    "Searches find the new text at once. The old one is in the history of the memory.",
+    _("The pointer gets the title, summary, constraints, status and layer that the item has now."),
+    _("Searches find the new text at once. The old one is in the history of the memory."),
 )
 DELETE_ORPHAN = (
-    "The pointer is deleted: searches no longer find it. It stays in the history, with the reason.",
-    "If the item comes back to the source, the next sync makes its pointer again.",
+    _("The pointer is deleted: searches no longer find it. It stays in the history, with the reason."),
+    _("If the item comes back to the source, the next sync makes its pointer again."),
 )
 DELETE_DUPLICATE = (
-    "The newest pointer stays; the others are deleted, with the reason in their history.",
-    "Searches find the item once from then on.",
+    _("The newest pointer stays; the others are deleted, with the reason in their history."),
+    _("Searches find the item once from then on."),
 )
 KEEP = (
-    "Nothing is changed: the pointer stays as it is, and the conflict leaves the list.",
-    "Later syncs leave it so, until the difference is another one.",
+    _("Nothing is changed: the pointer stays as it is, and the conflict leaves the list."),
+    _("Later syncs leave it so, until the difference is another one."),
 )
 
 
 def describe_consequences(conflict: PointerConflict, resolution: Resolution) -> list[str]:
     """Return what a resolution would do, a sentence for each effect."""
     if resolution is Resolution.KEEP_MEMORY:
-        return list(KEEP)
+        return [str(one) for one in KEEP]
     if resolution is Resolution.UPDATE_MEMORY:
-        return list(UPDATE)
-    return list(DELETE_DUPLICATE if conflict.type == ConflictType.DUPLICATE_POINTER else DELETE_ORPHAN)
+        return [str(one) for one in UPDATE]
+    chosen = DELETE_DUPLICATE if conflict.type == ConflictType.DUPLICATE_POINTER else DELETE_ORPHAN
+    return [str(one) for one in chosen]
 
 
 def conflict_context(conflict: PointerConflict, *, may_read: bool, may_open: bool) -> dict[str, Any]:
@@ -69,23 +74,25 @@ def conflict_context(conflict: PointerConflict, *, may_read: bool, may_open: boo
 def choices_of(conflict: PointerConflict) -> list[tuple[str, list[str]]]:
     """Return what can be done about a conflict, each with its consequences."""
     allowed = [one for one in allowed_resolutions(ConflictType(conflict.type)) if one is not Resolution.MANUAL]
-    return [(str(ResolutionChoices(one).label), describe_consequences(conflict, one)) for one in allowed]
+    return [(gettext(ResolutionChoices(one).label), describe_consequences(conflict, one)) for one in allowed]
 
 
 def pointer_card(memory: ManagedMemory, conflict: PointerConflict, *, may_open: bool) -> dict[str, Any]:
     """Return what a pointer says, and what it was written from."""
     written = memory.metadata
     return {
-        "state": badge("Found by searches", "success") if memory.is_active else badge("Deleted", "danger"),
+        "state": badge(gettext("Found by searches"), "success")
+        if memory.is_active
+        else badge(gettext("Deleted"), "danger"),
         "is_kept": conflict.detail.get("keep") == str(memory.uuid),
         "content": memory.content if may_open else "",
         "facts": [
-            ("Status", written.get("status", NOTHING)),
-            ("Layer", written.get("layer", NOTHING)),
-            ("Hash", monospace(written.get("hash", NOTHING))),
-            ("Made", moment(memory.created_at)),
-            ("Changed", moment(memory.updated_at)),
-            ("Memory", memory_link(memory.uuid, may_open=may_open)),
+            (gettext("Status"), say(written.get("status", NOTHING))),
+            (gettext("Layer"), say(written.get("layer", NOTHING))),
+            (gettext("Hash"), monospace(written.get("hash", NOTHING))),
+            (gettext("Made"), moment(memory.created_at)),
+            (gettext("Changed"), moment(memory.updated_at)),
+            (gettext("Memory"), memory_link(memory.uuid, may_open=may_open)),
         ],
     }
 
@@ -97,31 +104,31 @@ def item_card(item: KnowledgeItem, *, may_read: bool) -> dict[str, Any]:
         "title": item.title if may_read else "",
         "summary": item.summary if may_read else "",
         "facts": [
-            ("Status", item.status),
-            ("Layer", item.layer),
-            ("Hash", monospace(item.hash)),
-            ("Synced", moment(item.synced_at)),
-            ("Commit", short_commit(item.commit)),
-            ("Item", link(ITEM_PAGE, item.pk, item.item_id) if may_read else item.item_id),
+            (gettext("Status"), say(item.status)),
+            (gettext("Layer"), say(item.layer)),
+            (gettext("Hash"), monospace(item.hash)),
+            (gettext("Synced"), moment(item.synced_at)),
+            (gettext("Commit"), short_commit(item.commit)),
+            (gettext("Item"), link(ITEM_PAGE, item.pk, item.item_id) if may_read else item.item_id),
         ],
     }
 
 
 def detail_of(conflict: PointerConflict) -> list[tuple[str, str]]:
     """Return the values that differ, with whose they are."""
-    names = {"pointer": "The pointer has", "item": "The item has"}
+    names = {"pointer": gettext("The pointer has"), "item": gettext("The item has")}
     return [(words, conflict.detail[name]) for name, words in names.items() if name in conflict.detail]
 
 
 def facts_of(conflict: PointerConflict) -> list[tuple[str, Any]]:
     """Return names and values of the conflict itself."""
-    resolved = f"{moment(conflict.resolved_at)} by {conflict.resolved_by}" if conflict.resolved_at else ""
+    resolved = at_by(conflict.resolved_at, conflict.resolved_by) if conflict.resolved_at else ""
     facts: list[tuple[str, Any]] = [
-        ("Source", source_link(conflict.source)),
-        ("Found by", run_link(conflict.run)),
-        ("Found at", moment(conflict.detected_at)),
-        ("Resolved", resolved),
-        ("What was done", conflict.get_resolution_display() if conflict.resolution else ""),
-        ("Id", monospace(conflict.uuid)),
+        (gettext("Source"), source_link(conflict.source)),
+        (gettext("Found by"), run_link(conflict.run)),
+        (gettext("Found at"), moment(conflict.detected_at)),
+        (gettext("Resolved"), resolved),
+        (gettext("What was done"), conflict.get_resolution_display() if conflict.resolution else ""),
+        (gettext("Id"), monospace(conflict.uuid)),
     ]
     return [(name, value) for name, value in facts if value]

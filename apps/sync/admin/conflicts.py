@@ -8,6 +8,8 @@ from django.contrib import admin
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.utils.safestring import SafeString
+from django.utils.translation import gettext, ngettext_lazy
+from django.utils.translation import gettext_lazy as _
 from unfold.admin import ModelAdmin
 from unfold.contrib.filters.admin import DropdownFilter, RelatedDropdownFilter
 from unfold.dataclasses import ActionDialog
@@ -26,6 +28,7 @@ from apps.core.admin.kit import (
     two_lines,
 )
 from apps.core.admin.lists import SearchedList
+from apps.core.words import Words
 from apps.sync.admin.conflict_page import conflict_context, describe_consequences
 from apps.sync.admin.words import CONFLICT_COLOURS
 from apps.sync.domain.conflicts import allowed_resolutions
@@ -34,7 +37,7 @@ from apps.sync.models import KnowledgeSource, PointerConflict, SyncConflictState
 from apps.sync.services import conflict_resolve
 
 ALL = "all"
-NOUN = ("conflict", "conflicts")
+RESOLVED = ngettext_lazy("%(count)s conflict resolved.", "%(count)s conflicts resolved.", "count")
 TYPE_COLOURS = {
     "hash_mismatch": "info", "orphaned_pointer": "danger", "duplicate_pointer": "warning", "status_change": "info",
     "layer_mismatch": "info",
@@ -49,11 +52,11 @@ STEPS = {
 class StateFilter(DropdownFilter):
     """Filter by state: conflicts that wait for a person unless another state is chosen."""
 
-    title, parameter_name = "state", "state"
+    title, parameter_name = _("state"), "state"
     all_option = None
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
-        return [*((str(state.value), str(state.label)) for state in SyncConflictState), (ALL, "All")]
+        return [*((str(state.value), gettext(state.label)) for state in SyncConflictState), (ALL, gettext("All"))]
 
     def value(self) -> str:
         chosen = super().value()
@@ -74,12 +77,12 @@ class ConsequencesForm(BaseDialogForm):
         return {"sentences": describe_consequences(conflict, self.resolution) if conflict else []}
 
 
-def step_action(name: str, title: str, button: str, icon: str) -> Any:
+def step_action(name: str, title: Words, button: Words, icon: str) -> Any:
     """Return the button of a conflict's page that applies one of STEPS after a dialog. name: of the method."""
 
     def take_step(self: Any, request: HttpRequest, form: Any, object_id: str) -> HttpResponse:
         service = partial(conflict_resolve, resolution=STEPS[name])
-        return apply_on_page(self, request, object_id, service, noun=NOUN, done="resolved")
+        return apply_on_page(self, request, object_id, service, said=RESOLVED)
 
     take_step.__name__ = name  # the theme makes the address and checks permissions by it
     form = type("StepForm", (ConsequencesForm,), {"resolution": STEPS[name]})
@@ -94,12 +97,12 @@ class PointerConflictAdmin(SearchedList, ReadOnly, ModelAdmin):
     list_display = ["item", "differs", "suggestion", "state_now", "found"]
     list_filter = [StateFilter, "type", ("source", RelatedDropdownFilter)]
     list_disable_select_all = True  # each decision is a transaction of its own
-    search_help_text = "A part of an item's id, or the id of a conflict or a pointer"
+    search_help_text = _("A part of an item's id, or the id of a conflict or a pointer")
     actions = ["apply_suggested"]
     actions_detail = list(STEPS)
     change_form_template = "sync/conflict.html"
     fields: list[str] = []
-    empty_text = "No conflict waits for a person. What syncs resolved by themselves is under Filters, state."
+    empty_text = _("No conflict waits for a person. What syncs resolved by themselves is under Filters, state.")
 
     class Media:
         css = {"all": ["sync/sync.css"]}
@@ -118,18 +121,18 @@ class PointerConflictAdmin(SearchedList, ReadOnly, ModelAdmin):
 
     # Columns
 
-    item = column("Item", lambda one: two_lines(one.item_id, one.source.name), ordering="item_id")
-    differs = badge_column("type", "What differs", TYPE_COLOURS)
-    state_now = badge_column("state", "State", CONFLICT_COLOURS)
+    item = column(_("Item"), lambda one: two_lines(one.item_id, one.source.name), ordering="item_id")
+    differs = badge_column("type", _("What differs"), TYPE_COLOURS)
+    state_now = badge_column("state", _("State"), CONFLICT_COLOURS)
 
-    @display(description="Suggested")
+    @display(description=_("Suggested"))
     def suggestion(self, conflict: PointerConflict) -> SafeString:
         done = conflict.get_resolution_display().lower() if conflict.resolution else ""
-        return two_lines(conflict.get_suggested_display(), f"done: {done}" if done else "")
+        return two_lines(conflict.get_suggested_display(), gettext("done: %(what)s") % {"what": done} if done else "")
 
-    @display(description="Found at", ordering="id")
+    @display(description=_("Found at"), ordering="id")
     def found(self, conflict: PointerConflict) -> SafeString | str:
-        resolved = f"resolved by {conflict.resolved_by}" if conflict.resolved_by else ""
+        resolved = gettext("resolved by %(actor)s") % {"actor": conflict.resolved_by} if conflict.resolved_by else ""
         found = moment(conflict.detected_at)
         return two_lines(found, resolved) if resolved else found
 
@@ -141,7 +144,7 @@ class PointerConflictAdmin(SearchedList, ReadOnly, ModelAdmin):
             may_read = request.user.has_perm("sync.view_knowledgeitem")
             may_open = request.user.has_perm("semantic.view_memory")
             page = conflict_context(conflict, may_read=may_read, may_open=may_open)
-            context |= {"page": page, "title": "Pointer conflict", "subtitle": None}
+            context |= {"page": page, "title": gettext("Pointer conflict"), "subtitle": None}
         return super().render_change_form(request, context, *args, **kwargs)
 
     def get_actions_detail(self, request: HttpRequest, object_id: Any) -> list[Any]:
@@ -153,15 +156,20 @@ class PointerConflictAdmin(SearchedList, ReadOnly, ModelAdmin):
         allowed = allowed_resolutions(ConflictType(conflict.type))
         return [one for one in actions if STEPS[one.method.original_function_name] in allowed]
 
-    update_this = step_action("update_this", "Update the memory?", "Update", "edit")
-    delete_this = step_action("delete_this", "Delete the memory?", "Delete", "delete")
-    keep_this = step_action("keep_this", "Leave the memory as it is?", "Leave as it is", "bookmark")
+    update_this = step_action("update_this", _("Update the memory?"), _("Update"), "edit")
+    delete_this = step_action("delete_this", _("Delete the memory?"), _("Delete"), "delete")
+    keep_this = step_action("keep_this", _("Leave the memory as it is?"), _("Leave as it is"), "bookmark")
 
-    @action(description="Do what is suggested", icon="check", permissions=["resolve"])
+    @action(description=_("Do what is suggested"), icon="check", permissions=["resolve"])
     def apply_suggested(self, request: HttpRequest, queryset: QuerySet[PointerConflict]) -> None:
         for suggested in Resolution:
             chosen = list(queryset.filter(suggested=suggested).order_by("id").values_list("uuid", flat=True))
             if chosen:
-                for_each(request, chosen, partial(conflict_resolve, resolution=suggested), noun=NOUN, done="resolved")
+                for_each(
+                    request,
+                    chosen,
+                    partial(conflict_resolve, resolution=suggested),
+                    said=RESOLVED,
+                )
 
     has_resolve_permission = required_permission("sync.change_pointerconflict")

@@ -5,10 +5,12 @@ from typing import Any
 from django.db.models import QuerySet
 from django.urls import reverse
 from django.utils.safestring import SafeString
+from django.utils.translation import gettext
 
 from apps.core.admin.kit import NOTHING, badge, moment, monospace, preformatted
 from apps.core.domain.errors import MemoryHubError
 from apps.core.domain.scope import Access
+from apps.core.pages.sayings import say
 from apps.semantic.selectors import managed_get
 from apps.sync.admin.pointers import memory_link
 from apps.sync.admin.words import (
@@ -38,7 +40,7 @@ def item_context(item: KnowledgeItem, access: Access, *, may_open: bool) -> dict
         "superseded_by": item_links(item.source, item.superseded_by, found) if item.superseded_by else "",
         "supersedes": item_links(item.source, item.supersedes, found) if item.supersedes else "",
         "constraints": [
-            (badge(one.get("severity", ""), SEVERITY_COLOURS.get(one.get("severity", ""))), one.get("text", ""))
+            (badge(say(one.get("severity", "")), SEVERITY_COLOURS.get(one.get("severity", ""))), one.get("text", ""))
             for one in item.constraints
         ],
         "tags": ", ".join(str(tag) for tag in item.tags),
@@ -69,14 +71,14 @@ def pointer_of(item: KnowledgeItem, *, may_open: bool) -> dict[str, Any]:
 def facts_of(item: KnowledgeItem) -> list[tuple[str, SafeString | str]]:
     """Return names and values of the item itself."""
     facts: list[tuple[str, SafeString | str]] = [
-        ("Item id", item.item_id),
-        ("File", monospace(item.path)),
-        ("Layer", item.get_layer_display()),
-        ("Owner", item.source.user_id),
-        ("Commit", short_commit(item.commit)),
-        ("Synced", moment(item.synced_at)),
-        ("Hash", monospace(item.hash)),
-        ("Id", monospace(item.uuid)),
+        (gettext("Item id"), item.item_id),
+        (gettext("File"), monospace(item.path)),
+        (gettext("Layer"), item.get_layer_display()),
+        (gettext("Owner"), item.source.user_id),
+        (gettext("Commit"), short_commit(item.commit)),
+        (gettext("Synced"), moment(item.synced_at)),
+        (gettext("Hash"), monospace(item.hash)),
+        (gettext("Id"), monospace(item.uuid)),
     ]
     return [(name, value) for name, value in facts if value and value != NOTHING]
 
@@ -103,6 +105,6 @@ def text_of(item: KnowledgeItem, access: Access) -> dict[str, Any]:
     try:
         text = item_text(access, item.uuid).text
     except MemoryHubError as error:
-        return {"text": "", "text_problem": error.detail}
-    left = "\n\nThe rest is not shown here." if len(text) > MAX_SHOWN_CHARS else ""
+        return {"text": "", "text_problem": say(str(error.detail))}
+    left = "\n\n" + gettext("The rest is not shown here.") if len(text) > MAX_SHOWN_CHARS else ""
     return {"text": preformatted(text[:MAX_SHOWN_CHARS] + left), "text_problem": ""}

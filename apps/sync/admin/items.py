@@ -9,6 +9,8 @@ from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
 from unfold.admin import ModelAdmin
 from unfold.contrib.filters.admin import RelatedDropdownFilter
 from unfold.dataclasses import ActionDialog
@@ -35,16 +37,18 @@ from apps.sync.models import KnowledgeItem, KnowledgeSource, SyncKind
 
 MAX_WORDS, MAX_NAMED = 8, 3
 SYNC_DIALOG = ActionDialog(
-    title="Sync this item?",
-    description="Its file is read again, and its pointer is made, rewritten or deleted accordingly. Other items "
-    "stay as they are.",
+    title=_("Sync this item?"),
+    description=_(
+        "Its file is read again, and its pointer is made, rewritten or deleted accordingly. Other items "
+        "stay as they are."
+    ),
     form_class=None,
-    form_submit_text="Sync",
+    form_submit_text=_("Sync"),
 )
 
 
 class OwnerFilter(UserFilter):
-    title, parameter_name = "owner", "source__user_id"
+    title, parameter_name = _("owner"), "source__user_id"
 
 
 @admin.register(KnowledgeItem)
@@ -54,11 +58,11 @@ class KnowledgeItemAdmin(SearchedList, ReadOnly, ModelAdmin):
     list_display = ["item", "type_now", "status_now", "layer_now", "kept_in", "when"]
     list_filter = [("source", RelatedDropdownFilter), "type", "layer", "status", OwnerFilter]
     ordering = ["source_id", "item_id"]
-    search_help_text = "A part of the title, of the item's id or of its path; or the id of a pointer"
+    search_help_text = _("A part of the title, of the item's id or of its path; or the id of a pointer")
     actions_detail = ["compare", "sync_this"]
     change_form_template = "sync/item.html"
     fields: list[str] = []
-    empty_text = "Nothing was synced yet. Add a source under Sources, see its dry run, and sync it."
+    empty_text = _("Nothing was synced yet. Add a source under Sources, see its dry run, and sync it.")
 
     class Media:
         css = {"all": ["memoryhub/diff.css", "sync/sync.css"]}
@@ -79,15 +83,16 @@ class KnowledgeItemAdmin(SearchedList, ReadOnly, ModelAdmin):
 
     # Columns
 
-    type_now = badge_column("type", "Type", TYPE_COLOURS)
-    status_now = badge_column("status", "Status", STATUS_COLOURS)
-    layer_now = column("Layer", lambda item: item.get_layer_display(), ordering="layer")
-    kept_in = column("Kept in", lambda item: two_lines(item.source.name, item.path), ordering="source__name")
-    when = moment_column("synced_at", "Synced at", ordering="synced_at")
+    type_now = badge_column("type", _("Type"), TYPE_COLOURS)
+    status_now = badge_column("status", _("Status"), STATUS_COLOURS)
+    layer_now = column(_("Layer"), lambda item: item.get_layer_display(), ordering="layer")
+    kept_in = column(_("Kept in"), lambda item: two_lines(item.source.name, item.path), ordering="source__name")
+    when = moment_column("synced_at", _("Synced at"), ordering="synced_at")
 
-    @display(description="Item", ordering="item_id")
+    @display(description=_("Item"), ordering="item_id")
     def item(self, item: KnowledgeItem) -> SafeString:
-        by = f", superseded by {', '.join(item.superseded_by[:MAX_NAMED])}" if item.superseded_by else ""
+        names = ", ".join(item.superseded_by[:MAX_NAMED])
+        by = gettext(", superseded by %(names)s") % {"names": names} if names else ""
         return format_html('{}<span class="mh-sub mh-wide">{}{}</span>', excerpt(item.title), item.item_id, by)
 
     # The page of an item
@@ -97,14 +102,14 @@ class KnowledgeItemAdmin(SearchedList, ReadOnly, ModelAdmin):
         if item is not None:
             may_open = request.user.has_perm("semantic.view_memory")
             page = item_context(item, operator_access(request), may_open=may_open)
-            context |= {"page": page, "title": "Item", "subtitle": None}
+            context |= {"page": page, "title": gettext("Item"), "subtitle": None}
         return super().render_change_form(request, context, *args, **kwargs)
 
-    @action(description="Compare commits", icon="difference", permissions=["view"], url_path="compare")
+    @action(description=_("Compare commits"), icon="difference", permissions=["view"], url_path="compare")
     def compare(self, request: HttpRequest, object_id: str) -> HttpResponse:
         return compare_page(self, request, found_or_404(self.get_object(request, object_id)))
 
-    @action(description="Sync this item", icon="sync", permissions=["view", "sync"], dialog=SYNC_DIALOG)
+    @action(description=_("Sync this item"), icon="sync", permissions=["view", "sync"], dialog=SYNC_DIALOG)
     def sync_this(self, request: HttpRequest, form: Any, object_id: str) -> HttpResponse:
         item = found_or_404(self.get_object(request, object_id))
         run = request_run(request, item.source, SyncKind.SINGLE, item_id=item.item_id)

@@ -9,9 +9,11 @@ from typing import Any
 
 from django.http import HttpRequest, HttpResponse
 from django.template.response import TemplateResponse
+from django.utils.translation import gettext
 
 from apps.core.admin.kit import badge, operator_access
 from apps.core.domain.errors import MemoryHubError
+from apps.core.pages.sayings import say
 from apps.sync.admin.words import ACTION_COLOURS, STATUS_COLOURS, TYPE_COLOURS, count_of, short_commit
 from apps.sync.domain.knowledge import ItemType
 from apps.sync.domain.readers.refusals import SKIPPED
@@ -29,10 +31,10 @@ from apps.sync.services import Preview, PreviewFile, sync_preview
 RESULT = "result"
 MAX_SHOWN = 200
 TYPE_WORDS = {
-    ItemType.ADR: ("decision", "decisions"),
-    ItemType.POLICY: ("policy", "policies"),
-    ItemType.PATTERN: ("pattern", "patterns"),
-    ItemType.SPEC: ("specification", "specifications"),
+    ItemType.ADR: "decision",
+    ItemType.POLICY: "policy",
+    ItemType.PATTERN: "pattern",
+    ItemType.SPEC: "specification",
 }
 
 
@@ -40,7 +42,7 @@ def preview_page(model_admin: Any, request: HttpRequest, source: KnowledgeSource
     """Answer the page, or with `?result=1` its result."""
     context: dict[str, Any] = {
         **model_admin.admin_site.each_context(request),
-        "title": f"Dry run of {source.name}",
+        "title": gettext("Dry run of %(name)s") % {"name": source.name},
         "opts": model_admin.opts,
         "source": source,
         "media": model_admin.media,
@@ -51,7 +53,7 @@ def preview_page(model_admin: Any, request: HttpRequest, source: KnowledgeSource
             preview = sync_preview(access=operator_access(request), uuid=source.uuid)
             context |= preview_context(preview)
         except MemoryHubError as error:
-            context["problem"] = error.detail
+            context["problem"] = say(str(error.detail))
     return TemplateResponse(request, "sync/preview.html", context)
 
 
@@ -66,12 +68,16 @@ def preview_context(preview: Preview) -> dict[str, Any]:
         "commit": short_commit(preview.commit),
         "from_commit": short_commit(preview.from_commit) if preview.from_commit else "",
         "tiles": list(tiles_of(preview, len(read), len(refused))),
-        "refused": [(one.path, one.detail or one.code) for one in refused[:MAX_SHOWN]],
-        "skipped": [(one.path, one.detail or one.code) for one in skipped[:MAX_SHOWN]],
+        "refused": [(one.path, say(one.detail) or one.code) for one in refused[:MAX_SHOWN]],
+        "skipped": [(one.path, say(one.detail) or one.code) for one in skipped[:MAX_SHOWN]],
         "skipped_left": max(0, len(skipped) - MAX_SHOWN),
         "refused_left": max(0, len(refused) - MAX_SHOWN),
         "conflicts": [
-            (ConflictTypeChoices(conflict.type).label, conflict.item_id, ResolutionChoices(resolution).label)
+            (
+                gettext(ConflictTypeChoices(conflict.type).label),
+                conflict.item_id,
+                gettext(ResolutionChoices(resolution).label),
+            )
             for conflict, resolution in preview.conflicts[:MAX_SHOWN]
         ],
         "conflicts_left": max(0, len(preview.conflicts) - MAX_SHOWN),
@@ -88,18 +94,19 @@ def tiles_of(preview: Preview, read: int, refused: int) -> Iterator[dict[str, An
         return {"icon": icon, "label": label, "value": f"{value:,}", "note": note, "tone": tone}
 
     delta = preview.delta
-    yield tile("description", "Files read", read, "each becomes an item")
-    yield tile("error", "Files not read", refused, "see below" if refused else "every one was", "warn" * bool(refused))
-    yield tile("add_circle", "New", len(delta.added), "pointers would be made")
-    yield tile("edit", "Changed", len(delta.updated), "pointers would be rewritten")
-    yield tile("delete", "Gone", len(delta.deleted), "pointers would be deleted")
-    yield tile("check_circle", "As they were", len(delta.unchanged), "nothing would be written")
+    yield tile("description", gettext("Files read"), read, gettext("each becomes an item"))
+    note = gettext("see below") if refused else gettext("every one was")
+    yield tile("error", gettext("Files not read"), refused, note, "warn" * bool(refused))
+    yield tile("add_circle", gettext("New"), len(delta.added), gettext("pointers would be made"))
+    yield tile("edit", gettext("Changed"), len(delta.updated), gettext("pointers would be rewritten"))
+    yield tile("delete", gettext("Gone"), len(delta.deleted), gettext("pointers would be deleted"))
+    yield tile("check_circle", gettext("As they were"), len(delta.unchanged), gettext("nothing would be written"))
 
 
 def kinds_of(files: Iterable[PreviewFile]) -> str:
     """Return how many items of each type there would be, in words."""
     counts = Counter(file.item.type for file in files if file.item is not None)
-    return ", ".join(count_of(count, *TYPE_WORDS[kind]) for kind, count in counts.most_common())
+    return ", ".join(count_of(count, TYPE_WORDS[kind]) for kind, count in counts.most_common())
 
 
 def rows_of(preview: Preview, files: list[PreviewFile]) -> Iterator[dict[str, Any]]:
@@ -115,10 +122,10 @@ def rows_of(preview: Preview, files: list[PreviewFile]) -> Iterator[dict[str, An
             "path": file.path,
             "item_id": item.item_id,
             "title": item.title,
-            "kind": badge(ItemTypeChoices(item.type).label, TYPE_COLOURS[item.type]),
-            "status": badge(ItemStatusChoices(item.status).label, STATUS_COLOURS[item.status]),
-            "layer": LayerChoices(item.layer).label,
-            "action": badge(PointerActionChoices(action).label, ACTION_COLOURS[action]) if action else "",
+            "kind": badge(gettext(ItemTypeChoices(item.type).label), TYPE_COLOURS[item.type]),
+            "status": badge(gettext(ItemStatusChoices(item.status).label), STATUS_COLOURS[item.status]),
+            "layer": gettext(LayerChoices(item.layer).label),
+            "action": badge(gettext(PointerActionChoices(action).label), ACTION_COLOURS[action]) if action else "",
             "by": ", ".join(item.superseded_by),
             "constraints": count_of(len(item.constraints), "constraint") if item.constraints else "",
         }

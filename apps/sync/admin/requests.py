@@ -5,6 +5,7 @@ from django.http import HttpRequest
 
 from apps.core.admin.kit import operator_access
 from apps.core.domain.errors import MemoryHubError
+from apps.core.pages.sayings import say
 from apps.sync.models import KnowledgeSource, SyncKind, SyncRun
 from apps.sync.services import sync_request
 
@@ -14,5 +15,5 @@ def request_run(request: HttpRequest, source: KnowledgeSource, kind: SyncKind, i
     try:
         return sync_request(access=operator_access(request), uuid=source.uuid, kind=kind, item_id=item_id)
     except MemoryHubError as error:
-        messages.error(request, f"{source.name}: {error.detail}")
+        messages.error(request, f"{source.name}: {say(str(error.detail))}")
         return None

@@ -8,15 +8,19 @@ from django.contrib import messages
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.template.response import TemplateResponse
 from django.urls import reverse
+from django.utils.translation import gettext, ngettext
+from django.utils.translation import gettext_lazy as _
 
 from apps.core.admin.kit import badge, moment, operator_access
 from apps.core.domain.errors import MemoryHubError
+from apps.core.pages.sayings import say
 from apps.sync.admin.words import RUN_PAGE, count_of, source_link
 from apps.sync.models import KnowledgeItem, SyncChange, SyncCheckpoint, SyncRun
 from apps.sync.services import sync_rollback
 
 MAX_SHOWN = 100
-REMOVED, RESTORED, SET_BACK = "Removed", "Comes back", "As it was before"
+REMOVED, RESTORED, SET_BACK = "removed", "restored", "set_back"
+WORDS = {REMOVED: _("Removed"), RESTORED: _("Comes back"), SET_BACK: _("As it was before")}
 COLOURS = {REMOVED: "danger", RESTORED: "success", SET_BACK: "info"}
 
 
@@ -27,7 +31,7 @@ def rollback_page(model_admin: Any, request: HttpRequest, run: SyncRun, checkpoi
         try:
             made = sync_rollback(access=operator_access(request), uuid=run.source.uuid, checkpoint=checkpoint.uuid)
         except MemoryHubError as error:
-            messages.error(request, error.detail)
+            messages.error(request, say(str(error.detail)))
             return HttpResponseRedirect(page)
         model_admin.log_change(request, run, "Rolled back to before it.")
         return HttpResponseRedirect(reverse(RUN_PAGE, args=[made.pk]))
@@ -35,7 +39,7 @@ def rollback_page(model_admin: Any, request: HttpRequest, run: SyncRun, checkpoi
     counts = Counter(row["what"] for row in rows)
     context = {
         **model_admin.admin_site.each_context(request),
-        "title": "Roll back",
+        "title": gettext("Roll back"),
         "opts": model_admin.opts,
         "media": model_admin.media,
         "run": run,
@@ -43,7 +47,7 @@ def rollback_page(model_admin: Any, request: HttpRequest, run: SyncRun, checkpoi
         "moment": moment(checkpoint.created_at),
         "page": page,
         "sentences": sentences_of(run, counts),
-        "rows": [row | {"badge": badge(row["what"], COLOURS[row["what"]])} for row in rows[:MAX_SHOWN]],
+        "rows": [row | {"badge": badge(str(WORDS[row["what"]]), COLOURS[row["what"]])} for row in rows[:MAX_SHOWN]],
         "left": max(0, len(rows) - MAX_SHOWN),
         "may_read": request.user.has_perm("sync.view_knowledgeitem"),
     }
@@ -67,15 +71,22 @@ def sentences_of(run: SyncRun, counts: Counter[str]) -> list[str]:
     """Return what a rollback would do, a sentence for each effect."""
     later = SyncRun.objects.filter(source=run.source_id, pk__gt=run.pk).count()
     effects = {
-        REMOVED: "made since then will be removed, pointers included",
-        RESTORED: "deleted since then will come back, pointers included",
-        SET_BACK: "changed since then will be as before, pointers included",
+        REMOVED: gettext("%(items)s made since then will be removed, pointers included."),
+        RESTORED: gettext("%(items)s deleted since then will come back, pointers included."),
+        SET_BACK: gettext("%(items)s changed since then will be as before, pointers included."),
     }
-    sentences = [f"{count_of(counts[what], 'item')} {words}." for what, words in effects.items() if counts[what]]
+    sentences = [words % {"items": count_of(counts[what], "item")} for what, words in effects.items() if counts[what]]
     if later:
-        sentences.append(f"{count_of(later, 'later run')} of this source {'goes' if later == 1 else 'go'} with it.")
+        words = ngettext(
+            "%(shown)s later run of this source goes with it.",
+            "%(shown)s later runs of this source go with it.",
+            later,
+        )
+        sentences.append(words % {"shown": f"{later:,}"})
     return [
-        *(sentences or ["No item has changed since then."]),
-        "The source is paused, so that the next sync does not write the same again. Resume it when it is mended.",
-        "This leaves a run of its own with all that it changes.",
+        *(sentences or [gettext("No item has changed since then.")]),
+        gettext(
+            "The source is paused, so that the next sync does not write the same again. Resume it when it is mended."
+        ),
+        gettext("This leaves a run of its own with all that it changes."),
     ]

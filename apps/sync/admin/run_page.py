@@ -6,43 +6,47 @@ from typing import Any
 from django.core.paginator import Paginator
 from django.urls import reverse
 from django.utils.safestring import SafeString
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
 
 from apps.core.admin.kit import NOTHING, choice_badge, moment
 from apps.core.domain.clock import SYSTEM_CLOCK, utcnow
+from apps.core.pages.sayings import say
 from apps.core.pages.times import in_figures
 from apps.sync.admin.changes import change_rows
-from apps.sync.admin.words import RUN_COLOURS, STEP_WORDS, WORKING, count_of, run_link, short_commit
+from apps.sync.admin.words import RUN_COLOURS, STEP_WORDS, WORKING, at_by, count_of, run_link, short_commit
 from apps.sync.domain.errors import KNOWLEDGE_UNAVAILABLE, PARTIAL_FAILURE
 from apps.sync.models import SyncChange, SyncKind, SyncRun, SyncRunState
 
 PER_PAGE = 50
 MAX_FAILED = 100
 ADVICE = {
-    KNOWLEDGE_UNAVAILABLE: "Nothing was changed. It is tried again, after longer and longer pauses.",
-    PARTIAL_FAILURE: "Mend the files below in the source: each sync tries them again.",
+    KNOWLEDGE_UNAVAILABLE: _("Nothing was changed. It is tried again, after longer and longer pauses."),
+    PARTIAL_FAILURE: _("Mend the files below in the source: each sync tries them again."),
 }
+# What a run is and how it is, as a sentence with both.
 KINDS = {
-    SyncKind.FULL: "full sync",
-    SyncKind.INCREMENTAL: "incremental sync",
-    SyncKind.SINGLE: "sync of one item",
-    SyncKind.ROLLBACK: "rollback",
-    SyncKind.RESOLUTION: "resolution of a conflict",
+    SyncKind.FULL: _("full sync"),
+    SyncKind.INCREMENTAL: _("incremental sync"),
+    SyncKind.SINGLE: _("sync of one item"),
+    SyncKind.ROLLBACK: _("rollback"),
+    SyncKind.RESOLUTION: _("resolution of a conflict"),
 }
 # Why an incremental sync became a full one.
 FALLBACKS = {
-    "no_state": "nothing was synced before.",
-    "state_corrupted": "what was stored about the last sync was damaged.",
-    "settings_changed": "the settings say otherwise which files are read, or how.",
-    "commit_gone": "the commit of the last sync is not in the history of the branch any more; it was rewritten.",
+    "no_state": _("nothing was synced before."),
+    "state_corrupted": _("what was stored about the last sync was damaged."),
+    "settings_changed": _("the settings say otherwise which files are read, or how."),
+    "commit_gone": _("the commit of the last sync is not in the history of the branch any more; it was rewritten."),
 }
 STATES = {
-    SyncRunState.WAITING: "waits for a worker",
-    SyncRunState.RUNNING: "is under way",
-    SyncRunState.COMPLETE: "is complete",
-    SyncRunState.PARTIAL: "is complete but for some files",
-    SyncRunState.LIMITED: "has reached the limit of its source, and the next one goes on",
-    SyncRunState.FAILED: "has failed, and changed nothing",
-    SyncRunState.INTERRUPTED: "was interrupted, and changed nothing",
+    SyncRunState.WAITING: _("This %(kind)s waits for a worker."),
+    SyncRunState.RUNNING: _("This %(kind)s is under way."),
+    SyncRunState.COMPLETE: _("This %(kind)s is complete."),
+    SyncRunState.PARTIAL: _("This %(kind)s is complete but for some files."),
+    SyncRunState.LIMITED: _("This %(kind)s has reached the limit of its source, and the next one goes on."),
+    SyncRunState.FAILED: _("This %(kind)s has failed, and changed nothing."),
+    SyncRunState.INTERRUPTED: _("This %(kind)s was interrupted, and changed nothing."),
 }
 
 
@@ -50,15 +54,16 @@ def run_context(run: SyncRun, *, number: str, may_read: bool) -> dict[str, Any]:
     """Return the parts of the page. number: of the page of changes. may_read: whether titles may be shown."""
     changes = Paginator(SyncChange.objects.filter(run=run).order_by("id"), PER_PAGE).get_page(number)
     return {
-        "sentence": f"This {KINDS[SyncKind(run.kind)]} {STATES[SyncRunState(run.state)]}.",
+        "sentence": STATES[SyncRunState(run.state)] % {"kind": KINDS[SyncKind(run.kind)]},
         "state": choice_badge(run, "state", RUN_COLOURS),
         "working": run.state in WORKING,
         "step": STEP_WORDS.get(run.step, run.step.capitalize()),
         "tiles": list(tiles_of(run)),
         "facts": list(facts_of(run)),
+        "problem": say(run.detail),
         "fallback": FALLBACKS.get(run.fallback, run.fallback),
         "advice": ADVICE.get(run.code, ""),
-        "failed": [(one["path"], one["detail"] or one["code"]) for one in run.failed_items[:MAX_FAILED]],
+        "failed": [(one["path"], say(one["detail"]) or one["code"]) for one in run.failed_items[:MAX_FAILED]],
         "failed_left": max(0, run.failed - MAX_FAILED),
         "changes": changes,
         "rows": change_rows(run.source, list(changes.object_list), may_read=may_read),
@@ -73,28 +78,34 @@ def tiles_of(run: SyncRun) -> Iterator[dict[str, Any]]:
         return {"icon": icon, "label": label, "value": f"{value:,}", "note": note, "tone": tone, "link": link}
 
     conflicts = f"{reverse('admin:sync_pointerconflict_changelist')}?run={run.pk}&state=all" if run.conflicts else ""
-    yield tile("add_circle", "Added", run.added, "new items")
-    yield tile("edit", "Updated", run.updated, "changed items")
-    yield tile("delete", "Deleted", run.deleted, "items that are gone")
-    yield tile("check_circle", "As they were", run.unchanged, "not written")
-    yield tile("balance", "Conflicts", run.conflicts, "found by it", link=conflicts)
-    yield tile("error", "Not read", run.failed, "what was known of them stays", "warn" if run.failed else "")
+    yield tile("add_circle", gettext("Added"), run.added, gettext("new items"))
+    yield tile("edit", gettext("Updated"), run.updated, gettext("changed items"))
+    yield tile("delete", gettext("Deleted"), run.deleted, gettext("items that are gone"))
+    yield tile("check_circle", gettext("As they were"), run.unchanged, gettext("not written"))
+    yield tile("balance", gettext("Conflicts"), run.conflicts, gettext("found by it"), link=conflicts)
+    yield tile(
+        "error",
+        gettext("Not read"),
+        run.failed,
+        gettext("what was known of them stays"),
+        "warn" if run.failed else "",
+    )
 
 
 def facts_of(run: SyncRun) -> Iterator[tuple[str, SafeString | str]]:
     """Yield names and values of the run itself, without empty ones."""
     facts: list[tuple[str, SafeString | str]] = [
-        ("Asked for", f"{moment(run.requested_at)} by {run.actor}"),
-        ("Why", run.reason or "manual"),
-        ("Item", run.item_id),
-        ("Began", moment(run.started_at)),
-        ("Ended", moment(run.ended_at)),
-        ("Took", took(run)),
-        ("From commit", short_commit(run.from_commit)),
-        ("To commit", short_commit(run.to_commit)),
-        ("Left for the next run", count_of(run.remaining, "item") if run.remaining else ""),
-        ("Taken back by", run_link(run.rolled_back_by) if run.rolled_back_by else ""),
-        ("Id", str(run.uuid)),
+        (gettext("Asked for"), at_by(run.requested_at, run.actor)),
+        (gettext("Why"), say(run.reason or "manual")),
+        (gettext("Item"), run.item_id),
+        (gettext("Began"), moment(run.started_at)),
+        (gettext("Ended"), moment(run.ended_at)),
+        (gettext("Took"), took(run)),
+        (gettext("From commit"), short_commit(run.from_commit)),
+        (gettext("To commit"), short_commit(run.to_commit)),
+        (gettext("Left for the next run"), count_of(run.remaining, "item") if run.remaining else ""),
+        (gettext("Taken back by"), run_link(run.rolled_back_by) if run.rolled_back_by else ""),
+        (gettext("Id"), str(run.uuid)),
     ]
     return ((name, value) for name, value in facts if value and value != NOTHING)
 

@@ -6,6 +6,8 @@ from django.contrib import admin
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.utils.safestring import SafeString
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
 from unfold.admin import ModelAdmin
 from unfold.contrib.filters.admin import RelatedDropdownFilter
 from unfold.decorators import action, display
@@ -22,6 +24,7 @@ from apps.core.admin.kit import (
     two_lines,
 )
 from apps.core.admin.lists import SearchedList
+from apps.core.pages.sayings import say
 from apps.sync.admin.rollback import rollback_page
 from apps.sync.admin.run_page import run_context, took
 from apps.sync.admin.words import RUN_COLOURS, WORKING, source_link, tally
@@ -36,11 +39,11 @@ class SyncRunAdmin(SearchedList, ReadOnly, ModelAdmin):
 
     list_display = ["what", "state_now", "changed", "problems", "started_by", "when"]
     list_filter = ["state", "kind", ("source", RelatedDropdownFilter)]
-    search_help_text = "A part of a source's name, an item's id, or the id of a run"
+    search_help_text = _("A part of a source's name, an item's id, or the id of a run")
     actions_detail = ["roll_back"]
     change_form_template = "sync/run.html"
     fields: list[str] = []
-    empty_text = "Nothing was synced yet. Add a source under Sources, and sync it there."
+    empty_text = _("Nothing was synced yet. Add a source under Sources, and sync it there.")
 
     class Media:
         css = {"all": ["sync/sync.css"]}
@@ -57,20 +60,28 @@ class SyncRunAdmin(SearchedList, ReadOnly, ModelAdmin):
 
     # Columns
 
-    state_now = badge_column("state", "State", RUN_COLOURS)
-    changed = column("Changed", lambda run: two_lines(tally(run), f"{run.unchanged:,} as they were"))
-    started_by = column("Started by", lambda run: two_lines(run.reason or "manual", run.actor))
-    when = column("Asked for at", lambda run: two_lines(moment(run.requested_at), took(run)), ordering="id")
+    state_now = badge_column("state", _("State"), RUN_COLOURS)
+    changed = column(
+        _("Changed"),
+        lambda run: two_lines(tally(run), gettext("%(count)s as they were") % {"count": f"{run.unchanged:,}"}),
+    )
+    started_by = column(_("Started by"), lambda run: two_lines(say(run.reason or "manual"), run.actor))
+    when = column(_("Asked for at"), lambda run: two_lines(moment(run.requested_at), took(run)), ordering="id")
 
-    @display(description="Sync", ordering="source__name")
+    @display(description=_("Sync"), ordering="source__name")
     def what(self, run: SyncRun) -> SafeString:
         return two_lines(run.source.name, f"{run.get_kind_display()} {run.item_id}".strip())
 
-    @display(description="Problems")
+    @display(description=_("Problems"))
     def problems(self, run: SyncRun) -> SafeString | str:
-        counts = [(run.failed, "not read"), (run.conflicts, "in conflict"), (run.remaining, "to come")]
+        counts = [
+            (run.failed, gettext("not read")),
+            (run.conflicts, gettext("in conflict")),
+            (run.remaining, gettext("to come")),
+        ]
         words = ", ".join(f"{count:,} {what}" for count, what in counts if count)
-        return two_lines(words or "none", run.code) if run.code else words or "none"
+        words = words or gettext("none")
+        return two_lines(words, run.code) if run.code else words
 
     # The page of a run
 
@@ -79,7 +90,12 @@ class SyncRunAdmin(SearchedList, ReadOnly, ModelAdmin):
         if run is not None:
             may_read = request.user.has_perm("sync.view_knowledgeitem")
             page = run_context(run, number=request.GET.get(PAGE, "1"), may_read=may_read)
-            context |= {"page": page, "source_link": source_link(run.source), "title": "Sync", "subtitle": None}
+            context |= {
+                "page": page,
+                "source_link": source_link(run.source),
+                "title": gettext("Sync"),
+                "subtitle": None,
+            }
         response = super().render_change_form(request, context, *args, **kwargs)
         if request.headers.get("HX-Request") and run is not None and run.state not in WORKING:
             response["HX-Refresh"] = "true"  # it has ended: the whole page has something new
@@ -92,7 +108,7 @@ class SyncRunAdmin(SearchedList, ReadOnly, ModelAdmin):
         return actions if run is not None and checkpoint_of(run) else []
 
     @action(
-        description="Roll back to before it",
+        description=_("Roll back to before it"),
         icon="settings_backup_restore",
         permissions=["view", "roll_back"],
         url_path="roll-back",

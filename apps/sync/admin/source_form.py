@@ -4,11 +4,15 @@ from typing import Any
 
 from django import forms
 from django.core.exceptions import ValidationError
+from django.utils.text import format_lazy
+from django.utils.translation import gettext_lazy
+from django.utils.translation import gettext_lazy as _
 from unfold import widgets
 
 from apps.core.admin.fields import LinesField
 from apps.core.admin.key_forms import IdentifierInput
 from apps.core.domain.errors import InvalidInputError, MemoryHubError
+from apps.core.pages.sayings import say
 from apps.sync.domain.conflicts import allowed_resolutions
 from apps.sync.domain.state import ConflictType
 from apps.sync.domain.triggers import format_duration, parse_duration
@@ -18,44 +22,50 @@ from apps.sync.sources.values import CHECKS
 
 RESOLUTION = "resolution_"
 LABELS = {
-    "user_id": "Owner",
-    "kind": "What it is",
-    "location": "Address or path",
-    "folder": "Only below this folder",
-    "include": "Only these files",
-    "exclude": "Not these files",
-    "layer": "Layer of items that name none",
-    "convention": "How files are read",
-    "credentials": "Secret for fetching",
-    "webhook_secret": "Secret of the webhook",
-    "session_threshold": "After so many sessions",
-    "daily_at": "Every day at (UTC)",
-    "max_items": "Most items of an incremental sync",
-    "enabled": "Switched on",
+    "user_id": _("Owner"),
+    "kind": _("What it is"),
+    "location": _("Address or path"),
+    "folder": _("Only below this folder"),
+    "include": _("Only these files"),
+    "exclude": _("Not these files"),
+    "layer": _("Layer of items that name none"),
+    "convention": _("How files are read"),
+    "credentials": _("Secret for fetching"),
+    "webhook_secret": _("Secret of the webhook"),
+    "session_threshold": _("After so many sessions"),
+    "daily_at": _("Every day at (UTC)"),
+    "max_items": _("Most items of an incremental sync"),
+    "enabled": _("Switched on"),
 }
 HELP = {
-    "name": "Every pointer ends with it, as in “Ref: platform/ADR-0012”, so a change rewrites them all.",
-    "user_id": "Whose memories the pointers are: a team such as team:platform, or a person. Keys find them when they "
-    "are bound to the owner, or were granted it. It cannot be changed later.",
-    "project": "Pointers carry it as a tag, by which searches filter. May be blank.",
-    "kind": "It cannot be changed later.",
-    "location": "Of a repository: https://, ssh:// or file://, without a password in it. A path on this machine has to "
-    "lie below a folder of MEMORYHUB_SYNC_ROOTS.",
-    "branch": "Blank: the branch that a clone would check out.",
-    "folder": "Such as docs/adr. Blank: everything.",
-    "include": "Patterns such as docs/**/*.md, one per line. None: Markdown and reStructuredText.",
-    "exclude": "Patterns such as **/README.md, one per line.",
-    "layer": "For whom the knowledge holds. A file may say otherwise in its front matter.",
-    "convention": "A dry run shows what each file would become.",
-    "credentials": "Its name: the secret itself is in MEMORYHUB_SYNC_SECRET_ with this name, or in a file of "
-    "the folder sync-secrets, and never in the database. Blank: none is needed.",
-    "webhook_secret": "Its name, likewise. Blank: calls of the webhook are refused.",
-    "session_threshold": "Sessions of assistants that were noted since the last sync. Blank: they do not count.",
-    "daily_at": "Such as 03:30. Blank: at no fixed time.",
-    "max_items": "What is beyond it follows in the next run. Blank: no limit.",
-    "enabled": "Off: nothing is synced, by hand or otherwise. What was synced stays as it is.",
+    "name": _("Every pointer ends with it, as in “Ref: platform/ADR-0012”, so a change rewrites them all."),
+    "user_id": _(
+        "Whose memories the pointers are: a team such as team:platform, or a person. Keys find them when they "
+        "are bound to the owner, or were granted it. It cannot be changed later."
+    ),
+    "project": _("Pointers carry it as a tag, by which searches filter. May be blank."),
+    "kind": _("It cannot be changed later."),
+    "location": _(
+        "Of a repository: https://, ssh:// or file://, without a password in it. A path on this machine has to "
+        "lie below a folder of MEMORYHUB_SYNC_ROOTS."
+    ),
+    "branch": _("Blank: the branch that a clone would check out."),
+    "folder": _("Such as docs/adr. Blank: everything."),
+    "include": _("Patterns such as docs/**/*.md, one per line. None: Markdown and reStructuredText."),
+    "exclude": _("Patterns such as **/README.md, one per line."),
+    "layer": _("For whom the knowledge holds. A file may say otherwise in its front matter."),
+    "convention": _("A dry run shows what each file would become."),
+    "credentials": _(
+        "Its name: the secret itself is in MEMORYHUB_SYNC_SECRET_ with this name, or in a file of "
+        "the folder sync-secrets, and never in the database. Blank: none is needed."
+    ),
+    "webhook_secret": _("Its name, likewise. Blank: calls of the webhook are refused."),
+    "session_threshold": _("Sessions of assistants that were noted since the last sync. Blank: they do not count."),
+    "daily_at": _("Such as 03:30. Blank: at no fixed time."),
+    "max_items": _("What is beyond it follows in the next run. Blank: no limit."),
+    "enabled": _("Off: nothing is synced, by hand or otherwise. What was synced stays as it is."),
 }
-STALENESS_HELP = "Such as 6h, 30m or 1d12h since the last sync. Blank: age does not start one."
+STALENESS_HELP = _("Such as 6h, 30m or 1d12h since the last sync. Blank: age does not start one.")
 
 
 class SpanField(forms.CharField):
@@ -71,7 +81,7 @@ class SpanField(forms.CharField):
         try:
             return parse_duration(text)
         except InvalidInputError as error:
-            raise ValidationError(error.detail) from error
+            raise ValidationError(say(str(error.detail))) from error
 
     def has_changed(self, initial: Any, data: Any) -> bool:
         try:
@@ -84,9 +94,12 @@ def resolution_field(kind: ConflictType) -> forms.ChoiceField:
     """Return the field for what is done about conflicts of a type."""
     default, *others = (ResolutionChoices(one) for one in allowed_resolutions(kind))
     return forms.ChoiceField(
-        label=ConflictTypeChoices(kind).label,
+        label=gettext_lazy(ConflictTypeChoices(kind).label),
         required=False,
-        choices=[("", f"{default.label}, by default"), *((str(one.value), str(one.label)) for one in others)],
+        choices=[
+            ("", format_lazy("{label}{by_default}", label=gettext_lazy(default.label), by_default=_(", by default"))),
+            *((str(one.value), gettext_lazy(one.label)) for one in others),
+        ],
         widget=widgets.UnfoldAdminSelectWidget,
     )
 
@@ -108,7 +121,7 @@ class SourceForm(forms.ModelForm):
     )
     staleness_seconds = SpanField(
         required=False,
-        label="When it is older than",
+        label=_("When it is older than"),
         help_text=STALENESS_HELP,
         widget=widgets.UnfoldAdminTextInputWidget,
     )
@@ -143,7 +156,7 @@ class SourceForm(forms.ModelForm):
             try:
                 data[name] = CHECKS[name](name, data[name])
             except MemoryHubError as error:
-                self.add_error(name, error.detail)
+                self.add_error(name, say(str(error.detail)))
         return data
 
     def clean_location(self) -> str:
@@ -152,7 +165,7 @@ class SourceForm(forms.ModelForm):
         try:
             parse_location(location, kind=kind)
         except InvalidInputError as error:
-            raise ValidationError(error.detail) from error
+            raise ValidationError(say(str(error.detail))) from error
         return str(location)
 
     def resolutions(self) -> dict[str, str]:

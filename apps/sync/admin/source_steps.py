@@ -9,6 +9,8 @@ from django.contrib import messages
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
+from django.utils.translation import gettext_lazy as _
+from django.utils.translation import ngettext, override
 from unfold.admin import ModelAdmin
 from unfold.dataclasses import ActionDialog
 from unfold.decorators import action
@@ -17,32 +19,40 @@ from unfold.widgets import UnfoldAdminTextInputWidget
 
 from apps.core.admin.kit import after_dialog, found_or_404, operator_access
 from apps.core.domain.errors import MemoryHubError
+from apps.core.pages.sayings import say
+from apps.core.words import Words
 from apps.sync.admin.requests import request_run
-from apps.sync.admin.words import RUN_PAGE, SOURCE_PAGE, count_of
+from apps.sync.admin.words import RUN_PAGE, SOURCE_PAGE
 from apps.sync.models import KnowledgeSource, SyncKind, SyncRun
 from apps.sync.services import source_pause, source_resume
 
 ON_PAGE = ["view", "change"]
 SYNC_DIALOG = ActionDialog(
-    title="Sync it now?",
-    description="What has changed since the last sync is fetched, read and written, in the background. The first sync "
-    "of a source, and one after its history was rewritten, reads everything.",
+    title=_("Sync it now?"),
+    description=_(
+        "What has changed since the last sync is fetched, read and written, in the background. The first sync "
+        "of a source, and one after its history was rewritten, reads everything."
+    ),
     form_class=None,
-    form_submit_text="Sync",
+    form_submit_text=_("Sync"),
 )
 FULL_DIALOG = ActionDialog(
-    title="Read everything again?",
-    description="Every file is read again and compared with every pointer, in the background. Pointers that are as "
-    "they should be are not written, and nothing that is unchanged is embedded again.",
+    title=_("Read everything again?"),
+    description=_(
+        "Every file is read again and compared with every pointer, in the background. Pointers that are as "
+        "they should be are not written, and nothing that is unchanged is embedded again."
+    ),
     form_class=None,
-    form_submit_text="Sync everything",
+    form_submit_text=_("Sync everything"),
 )
 RESUME_DIALOG = ActionDialog(
-    title="Let triggers start syncs again?",
-    description="A sync that is due begins within a minute. After a rollback it would write again what was taken back, "
-    "unless the source has changed in between.",
+    title=_("Let triggers start syncs again?"),
+    description=_(
+        "A sync that is due begins within a minute. After a rollback it would write again what was taken back, "
+        "unless the source has changed in between."
+    ),
     form_class=None,
-    form_submit_text="Resume",
+    form_submit_text=_("Resume"),
 )
 
 
@@ -52,17 +62,19 @@ class PauseForm(BaseDialogForm):
     reason = forms.CharField(
         required=False,
         max_length=500,
-        label="Why, for your colleagues",
+        label=_("Why, for your colleagues"),
         widget=UnfoldAdminTextInputWidget,
     )
 
 
 PAUSE_DIALOG = ActionDialog(
-    title="Pause this source?",
-    description="No trigger starts a sync until it is resumed; its pointers stay as they are, and are found as before. "
-    "It can still be synced by hand.",
+    title=_("Pause this source?"),
+    description=_(
+        "No trigger starts a sync until it is resumed; its pointers stay as they are, and are found as before. "
+        "It can still be synced by hand."
+    ),
     form_class=PauseForm,
-    form_submit_text="Pause",
+    form_submit_text=_("Pause"),
 )
 
 
@@ -73,33 +85,33 @@ class SourceSteps(ModelAdmin):
     actions_detail: ClassVar[list[Any]] = [
         "sync_this",
         "dry_run",
-        {"title": "More", "icon": "more_vert", "items": ["sync_all_of_this", "pause_this", "resume_this"]},
+        {"title": _("More"), "icon": "more_vert", "items": ["sync_all_of_this", "pause_this", "resume_this"]},
     ]
 
-    @action(description="Sync now", icon="sync", permissions=["change"])
+    @action(description=_("Sync now"), icon="sync", permissions=["change"])
     def sync_chosen(self, request: HttpRequest, queryset: QuerySet[KnowledgeSource]) -> None:
         self.request_runs(request, queryset, SyncKind.INCREMENTAL)
 
-    @action(description="Sync everything again", icon="sync_alt", permissions=["change"])
+    @action(description=_("Sync everything again"), icon="sync_alt", permissions=["change"])
     def sync_all_of_chosen(self, request: HttpRequest, queryset: QuerySet[KnowledgeSource]) -> None:
         self.request_runs(request, queryset, SyncKind.FULL)
 
-    @action(description="Sync now", icon="sync", permissions=ON_PAGE, dialog=SYNC_DIALOG)
+    @action(description=_("Sync now"), icon="sync", permissions=ON_PAGE, dialog=SYNC_DIALOG)
     def sync_this(self, request: HttpRequest, form: Any, object_id: str) -> HttpResponse:
         return self.request_on_page(request, object_id, SyncKind.INCREMENTAL)
 
-    @action(description="Sync everything", icon="sync_alt", permissions=ON_PAGE, dialog=FULL_DIALOG)
+    @action(description=_("Sync everything"), icon="sync_alt", permissions=ON_PAGE, dialog=FULL_DIALOG)
     def sync_all_of_this(self, request: HttpRequest, form: Any, object_id: str) -> HttpResponse:
         return self.request_on_page(request, object_id, SyncKind.FULL)
 
-    @action(description="Pause", icon="pause", permissions=ON_PAGE, dialog=PAUSE_DIALOG)
+    @action(description=_("Pause"), icon="pause", permissions=ON_PAGE, dialog=PAUSE_DIALOG)
     def pause_this(self, request: HttpRequest, form: Any, object_id: str) -> HttpResponse:
         pause = partial(source_pause, reason=form.cleaned_data["reason"])
-        return self.change_on_page(request, object_id, pause, "Paused.")
+        return self.change_on_page(request, object_id, pause, _("Paused."))
 
-    @action(description="Resume", icon="play_arrow", permissions=ON_PAGE, dialog=RESUME_DIALOG)
+    @action(description=_("Resume"), icon="play_arrow", permissions=ON_PAGE, dialog=RESUME_DIALOG)
     def resume_this(self, request: HttpRequest, form: Any, object_id: str) -> HttpResponse:
-        return self.change_on_page(request, object_id, source_resume, "Resumed.")
+        return self.change_on_page(request, object_id, source_resume, _("Resumed."))
 
     def get_actions_detail(self, request: HttpRequest, object_id: Any) -> list[Any]:
         """Return the actions that make sense in the state of a source."""
@@ -123,25 +135,31 @@ class SourceSteps(ModelAdmin):
         """Request a sync of each of the chosen sources."""
         runs = [run for source in sources if (run := self.request_run(request, source, kind))]
         if runs:
-            messages.success(request, f"{count_of(len(runs), 'sync', 'syncs')} requested. Progress is under Syncs.")
+            said = ngettext(
+                "%(count)s sync requested. Progress is under Syncs.",
+                "%(count)s syncs requested. Progress is under Syncs.",
+                len(runs),
+            )
+            messages.success(request, said % {"count": len(runs)})
 
     def request_run(self, request: HttpRequest, source: KnowledgeSource, kind: SyncKind) -> SyncRun | None:
         """Request a sync of a source; a refusal is shown with its reason."""
         run = request_run(request, source, kind)
         if run is not None:
-            self.log_change(request, source, f"{run.get_kind_display()} sync requested.")
+            self.log_change(request, source, f"{SyncKind(run.kind).label} sync requested.")
         return run
 
     def change_on_page(
-        self, request: HttpRequest, object_id: str, service: Callable[..., Any], logged: str
+        self, request: HttpRequest, object_id: str, service: Callable[..., Any], said: Words
     ) -> HttpResponse:
         """Apply a service to the source of a page, and go back to the page."""
         source = found_or_404(self.get_object(request, object_id))
         try:
             service(access=operator_access(request), uuid=source.uuid)
         except MemoryHubError as error:
-            messages.error(request, error.detail)
+            messages.error(request, say(str(error.detail)))
         else:
-            self.log_change(request, source, logged)
-            messages.success(request, logged)
+            with override("en"):
+                self.log_change(request, source, str(said))
+            messages.success(request, said)
         return after_dialog(request, reverse(SOURCE_PAGE, args=[source.pk]))

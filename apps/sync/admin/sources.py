@@ -10,6 +10,8 @@ from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import reverse
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
+from django.utils.translation import gettext, ngettext
+from django.utils.translation import gettext_lazy as _
 from unfold.decorators import action, display
 
 from apps.core.admin.kit import (
@@ -26,6 +28,7 @@ from apps.core.admin.kit import (
 )
 from apps.core.admin.lists import UserFilter
 from apps.core.domain.errors import MemoryHubError
+from apps.core.pages.sayings import say
 from apps.sync.admin.due import due_of
 from apps.sync.admin.preview import preview_page
 from apps.sync.admin.source_form import SourceForm
@@ -33,6 +36,8 @@ from apps.sync.admin.source_steps import SourceSteps
 from apps.sync.admin.words import (
     SOURCE_COLOURS,
     SOURCE_PAGE,
+    SOURCE_STATES,
+    at_by,
     count_of,
     once,
     run_link,
@@ -54,20 +59,22 @@ from apps.sync.services import source_create, source_delete, source_update
 
 MAX_SHOWN = 100
 FIXED = ("user_id", "kind")
-WHAT = ("Where it is", {"fields": ["name", ("user_id", "project"), "kind", "location", ("branch", "folder")]})
+WHAT = (_("Where it is"), {"fields": ["name", ("user_id", "project"), "kind", "location", ("branch", "folder")]})
 WHICH = (
-    "What is read",
+    _("What is read"),
     {"fields": [("include", "exclude"), ("convention", "layer"), ("credentials",)]},
 )
 WHEN = (
-    "When it is synced",
+    _("When it is synced"),
     {
         "fields": ["enabled", ("staleness_seconds", "session_threshold"), ("daily_at", "max_items"), "webhook_secret"],
-        "description": "Whatever comes first. Without any of these it is synced by hand, or by calls of the webhook.",
+        "description": _(
+            "Whatever comes first. Without any of these it is synced by hand, or by calls of the webhook."
+        ),
     },
 )
 CONFLICTS = (
-    "When a pointer and its item differ",
+    _("When a pointer and its item differ"),
     {
         "fields": [
             "resolution_hash_mismatch",
@@ -76,8 +83,10 @@ CONFLICTS = (
             "resolution_orphaned_pointer",
             "resolution_duplicate_pointer",
         ],
-        "description": "What a sync does about it. With “a person decides” the pointer stays as it is, and the "
-        "conflict waits under Pointer conflicts.",
+        "description": _(
+            "What a sync does about it. With “a person decides” the pointer stays as it is, and the "
+            "conflict waits under Pointer conflicts."
+        ),
     },
 )
 NOW = (
@@ -89,15 +98,15 @@ NOW = (
         ]
     },
 )  # fmt: skip
-REFUSED = ("Files that could not be read", {"fields": ["refused_files"], "classes": ["tab"]})
-SKIPPED_FILES = ("Files that are no items", {"fields": ["skipped_files"], "classes": ["tab"]})
-CHECKPOINTS = ("Checkpoints", {"fields": ["checkpoint_list"], "classes": ["tab"]})
+REFUSED = (_("Files that could not be read"), {"fields": ["refused_files"], "classes": ["tab"]})
+SKIPPED_FILES = (_("Files that are no items"), {"fields": ["skipped_files"], "classes": ["tab"]})
+CHECKPOINTS = (_("Checkpoints"), {"fields": ["checkpoint_list"], "classes": ["tab"]})
 SHOWN = (
     "state_label", "next_due_label", "last_sync", "last_run", "items_kept", "conflicts_open", "commit", "created",
     "refused_files", "skipped_files", "checkpoint_list",
 )  # fmt: skip
 FILE_ROWS = (
-    '<table class="mh-table"><thead><tr><th scope="col">File</th><th scope="col">Why</th></tr></thead>'
+    '<table class="mh-table"><thead><tr><th scope="col">{}</th><th scope="col">{}</th></tr></thead>'
     "<tbody>{}</tbody></table>{}"
 )
 
@@ -123,32 +132,34 @@ def annotate_facts(sources: QuerySet[KnowledgeSource]) -> QuerySet[KnowledgeSour
 
 
 def state_of(source: Any) -> str:
-    """Return one of SOURCE_COLOURS. source: with the annotations of a list."""
+    """Return one of SOURCE_STATES. source: with the annotations of a list."""
     if source.run_state == SyncRunState.RUNNING:
-        return "Syncing"
+        return "syncing"
     if not source.enabled:
-        return "Off"
+        return "off"
     if source.run_state == SyncRunState.WAITING:
-        return "Waiting"
+        return "waiting"
     if source.paused:
-        return "Paused"
+        return "paused"
     if source.run_state in {SyncRunState.FAILED, SyncRunState.INTERRUPTED}:
-        return "Failed"
+        return "failed"
     if source.state.last_sync_at is None:
-        return "Never synced"
+        return "never"
     if source.state.remaining:
-        return "Behind"
-    return "In step" if source.state.is_complete else "Some files not read"
+        return "behind"
+    return "in_step" if source.state.is_complete else "some_not_read"
 
 
 def why_of(source: Any) -> str:
     """Return why a source is not in step, in its own words; empty where there is nothing to say."""
     state = state_of(source)
-    if state == "Paused":
+    if state == "paused":
         return str(source.paused)
-    if state == "Failed":
-        return source.run_detail or ("The process ended." if source.run_state == SyncRunState.INTERRUPTED else "")
-    return "Sync it to make its pointers." if state == "Never synced" else ""
+    if state == "failed":
+        return say(source.run_detail) or (
+            gettext("The process ended.") if source.run_state == SyncRunState.INTERRUPTED else ""
+        )
+    return gettext("Sync it to make its pointers.") if state == "never" else ""
 
 
 @admin.register(KnowledgeSource)
@@ -164,9 +175,9 @@ class KnowledgeSourceAdmin(SourceSteps):
     show_full_result_count = False
     ordering = ["name"]
     search_fields = ["name", "user_id", "location"]
-    search_help_text = "A part of the name, the owner or the address"
+    search_help_text = _("A part of the name, the owner or the address")
     warn_unsaved_form = True
-    empty_text = (
+    empty_text = _(
         "A source is a git repository or a folder with decisions, policies and the like, which assistants find."
     )
 
@@ -185,52 +196,54 @@ class KnowledgeSourceAdmin(SourceSteps):
 
     # Columns
 
-    source = column("Source", lambda row: two_lines(row.name, f"of {row.user_id}"), ordering="name")
-    commit = column("Commit of the last sync", lambda row: short_commit(row.state.last_commit))
-    created = column("Created", lambda row: f"{moment(row.created_at)} by {row.created_by}")
+    source = column(
+        _("Source"), lambda row: two_lines(row.name, gettext("of %(owner)s") % {"owner": row.user_id}), ordering="name"
+    )
+    commit = column(_("Commit of the last sync"), lambda row: short_commit(row.state.last_commit))
+    created = column(_("Created"), lambda row: at_by(row.created_at, row.created_by))
 
-    @display(description="State")
+    @display(description=_("State"))
     def state_now(self, source: Any) -> SafeString:
         state = state_of(source)
-        return stacked(badge(state, SOURCE_COLOURS[state]), why_of(source))
+        return stacked(badge(str(SOURCE_STATES[state]), SOURCE_COLOURS[state]), why_of(source))
 
-    @display(description="State")
+    @display(description=_("State"))
     def state_label(self, source: Any) -> SafeString:
         state = state_of(source)
-        return format_html("{} {}", badge(state, SOURCE_COLOURS[state]), why_of(source))
+        return format_html("{} {}", badge(str(SOURCE_STATES[state]), SOURCE_COLOURS[state]), why_of(source))
 
-    @display(description="Last sync", ordering="state__last_sync_at")
+    @display(description=_("Last sync"), ordering="state__last_sync_at")
     def last_sync(self, source: KnowledgeSource) -> str:
-        return moment(source.state.last_sync_at) if source.state.last_sync_at else "never"
+        return moment(source.state.last_sync_at) if source.state.last_sync_at else gettext("never")
 
-    @display(description="Next sync")
+    @display(description=_("Next sync"))
     def next_due(self, source: KnowledgeSource) -> SafeString | str:
         when, why = due_of(source)
         return two_lines(when, why) if why else when
 
-    @display(description="Next sync")
+    @display(description=_("Next sync"))
     def next_due_label(self, source: KnowledgeSource) -> str:
         return ": ".join(filter(None, due_of(source)))
 
-    @display(description="Last run")
+    @display(description=_("Last run"))
     @once
     def last_run(self, source: Any) -> SafeString | str:
         run = SyncRun.objects.filter(pk=source.run_pk).first()
         return NOTHING if run is None else format_html("{}: {}", run_link(run), tally(run))
 
-    @display(description="Items", ordering="item_count")
+    @display(description=_("Items"), ordering="item_count")
     def items_kept(self, source: Any) -> SafeString | str:
         if not source.item_count:
             return "0"
         return list_link("admin:sync_knowledgeitem_changelist", f"{source.item_count:,}", source__id__exact=source.pk)
 
-    @display(description="Open conflicts")
+    @display(description=_("Open conflicts"))
     def conflicts_open(self, source: Any) -> SafeString | str:
         if not source.open_count:
-            return "none"
+            return gettext("none")
         return list_link("admin:sync_pointerconflict_changelist", f"{source.open_count:,}", source__id__exact=source.pk)
 
-    @display(description="To look at")
+    @display(description=_("To look at"))
     def to_do(self, source: Any) -> SafeString | str:
         parts = []
         if source.open_count:
@@ -238,7 +251,8 @@ class KnowledgeSourceAdmin(SourceSteps):
             parts.append(list_link("admin:sync_pointerconflict_changelist", text, source__id__exact=source.pk))
         if source.refused_count:
             page = f"{reverse(SOURCE_PAGE, args=[source.pk])}#refused"
-            text = f"{count_of(source.refused_count, 'file')} not read"
+            text = ngettext("%(shown)s file not read", "%(shown)s files not read", source.refused_count)
+            text %= {"shown": f"{source.refused_count:,}"}
             parts.append(format_html('<a class="mh-link" href="{}">{}</a>', page, text))
         links = format_html_join(", ", "{}", ((one,) for one in parts))
         return format_html("<span>{}</span>", links) if parts else NOTHING
@@ -249,27 +263,27 @@ class KnowledgeSourceAdmin(SourceSteps):
     @once
     def refused_files(self, source: Any) -> SafeString | str:
         files = KnowledgeFile.objects.filter(source=source).failed().order_by("path")[:MAX_SHOWN]
-        return file_table(files, source.refused_count, "Every file could be read.")
+        return file_table(files, source.refused_count, gettext("Every file could be read."))
 
     @display(description="")
     @once
     def skipped_files(self, source: Any) -> SafeString | str:
         files = KnowledgeFile.objects.filter(source=source, code__in=SKIPPED).order_by("path")
-        return file_table(files[:MAX_SHOWN], files.count(), "Every file that could be read is an item.")
+        return file_table(files[:MAX_SHOWN], files.count(), gettext("Every file that could be read is an item."))
 
     @display(description="")
     @once
     def checkpoint_list(self, source: KnowledgeSource) -> SafeString | str:
         checkpoints = SyncCheckpoint.objects.filter(source=source).defer("content").select_related("run")
         rows = [
-            (f"{moment(one.created_at)}, before", run_link(one.run), rollback_link(one))
+            (gettext("%(at)s, before") % {"at": moment(one.created_at)}, run_link(one.run), rollback_link(one))
             for one in checkpoints.order_by("-pk")
         ]
         if not rows:
-            return "None yet: one is made before each sync, and the last 20 are kept."
+            return gettext("None yet: one is made before each sync, and the last 20 are kept.")
         return format_html('<ul class="mh-lines">{}</ul>', format_html_join("", "<li>{} {} {}</li>", rows))
 
-    @action(description="Dry run", icon="preview", permissions=["view", "preview"], url_path="dry-run")
+    @action(description=_("Dry run"), icon="preview", permissions=["view", "preview"], url_path="dry-run")
     def dry_run(self, request: HttpRequest, object_id: str) -> HttpResponse:
         return preview_page(self, request, found_or_404(self.get_object(request, object_id)))
 
@@ -289,7 +303,7 @@ class KnowledgeSourceAdmin(SourceSteps):
         try:
             return super().changeform_view(request, object_id, form_url, buttons | (extra_context or {}))
         except MemoryHubError as error:  # what the form could not know, such as a name that was taken since
-            messages.error(request, error.detail)
+            messages.error(request, say(str(error.detail)))
             return HttpResponseRedirect(request.get_full_path())
 
     def save_model(self, request: HttpRequest, obj: KnowledgeSource, form: Any, change: bool) -> None:
@@ -307,7 +321,9 @@ class KnowledgeSourceAdmin(SourceSteps):
         self, request: HttpRequest, obj: KnowledgeSource, post_url_continue: str | None = None
     ) -> HttpResponse:
         """Go on to the page of the new source, whose buttons are the next steps."""
-        messages.success(request, "Saved. Nothing was synced yet: see what a dry run makes of it, then sync it.")
+        messages.success(
+            request, gettext("Saved. Nothing was synced yet: see what a dry run makes of it, then sync it.")
+        )
         may_see = self.has_view_or_change_permission(request, obj)
         return HttpResponseRedirect(reverse(SOURCE_PAGE, args=[obj.pk]) if may_see else reverse("admin:index"))
 
@@ -322,7 +338,7 @@ class KnowledgeSourceAdmin(SourceSteps):
         try:
             return super().delete_view(request, object_id, extra_context)
         except MemoryHubError as error:  # such as a sync that runs
-            messages.error(request, error.detail)
+            messages.error(request, say(str(error.detail)))
             return HttpResponseRedirect(reverse(SOURCE_PAGE, args=[object_id]))
 
     def delete_model(self, request: HttpRequest, obj: KnowledgeSource) -> None:
@@ -333,29 +349,32 @@ class KnowledgeSourceAdmin(SourceSteps):
             try:
                 source_delete(access=operator_access(request), uuid=source.uuid)
             except MemoryHubError as error:
-                messages.warning(request, f"{source.name}: {error.detail}")
+                messages.warning(request, f"{source.name}: {say(str(error.detail))}")
 
 
 def file_table(files: Iterable[KnowledgeFile], count: int, empty: str) -> SafeString | str:
     """Render files with the reason why each became no item. count: of all of them; the first ones are shown."""
-    reasons = ((monospace(one.path), one.detail or one.code) for one in files)
-    rows = format_html_join("", '<tr><td>{}</td><td data-label="Why">{}</td></tr>', reasons)
+    file, why = gettext("File"), gettext("Why")
+    reasons = ((monospace(one.path), why, say(one.detail) or one.code) for one in files)
+    rows = format_html_join("", '<tr><td>{}</td><td data-label="{}">{}</td></tr>', reasons)
     left = count - MAX_SHOWN
-    return format_html(FILE_ROWS, rows, f"and {left:,} more" if left > 0 else "") if count else empty
+    more = gettext("and %(count)s more") % {"count": f"{left:,}"} if left > 0 else ""
+    return format_html(FILE_ROWS, file, why, rows, more) if count else empty
 
 
 def describe_deletion(source: Any) -> list[str]:
     """Return what becomes of all that belongs to a source, a sentence for each."""
     pointers = KnowledgeItem.objects.filter(source=source).exclude(pointer=None).count()
     return [
-        f"{count_of(pointers, 'pointer')} of {source.user_id} can no longer be found: deleted, with the reason in the "
-        "history.",
-        f"{count_of(source.item_count, 'item')}, all its syncs, checkpoints and conflicts are removed for good.",
-        "The repository or folder stays as it is; a new source would read it again.",
+        gettext("%(pointers)s of %(owner)s can no longer be found: deleted, with the reason in the history.")
+        % {"pointers": count_of(pointers, "pointer"), "owner": source.user_id},
+        gettext("%(items)s, all its syncs, checkpoints and conflicts are removed for good.")
+        % {"items": count_of(source.item_count, "item")},
+        gettext("The repository or folder stays as it is; a new source would read it again."),
     ]
 
 
 def rollback_link(checkpoint: SyncCheckpoint) -> SafeString:
     """Render a link to the question whether to go back to a checkpoint."""
     page = reverse("admin:sync_syncrun_roll_back", args=[checkpoint.run_id])
-    return format_html('<a class="mh-link" href="{}">Roll back to it</a>', page)
+    return format_html('<a class="mh-link" href="{}">{}</a>', page, gettext("Roll back to it"))

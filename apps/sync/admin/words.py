@@ -1,18 +1,27 @@
 """Colours and words that several pages of sync share."""
 
 from collections.abc import Callable, Mapping
+from datetime import datetime
 from functools import wraps
 from typing import Any
 
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
+from django.utils.translation import gettext, ngettext_lazy
+from django.utils.translation import gettext_lazy as _
 
-from apps.core.admin.kit import NOTHING, badge, link, monospace
+from apps.core.admin.kit import NOTHING, badge, link, moment, monospace
+from apps.core.words import Words
 from apps.sync.models import KnowledgeItem, KnowledgeSource, SyncRun, SyncRunState
 
 SOURCE_COLOURS = {
-    "In step": "success", "Never synced": "info", "Syncing": "info", "Waiting": "info", "Behind": "warning",
-    "Some files not read": "warning", "Paused": "warning", "Off": None, "Failed": "danger",
+    "in_step": "success", "never": "info", "syncing": "info", "waiting": "info", "behind": "warning",
+    "some_not_read": "warning", "paused": "warning", "off": None, "failed": "danger",
+}  # fmt: skip
+SOURCE_STATES = {
+    "in_step": _("In step"), "never": _("Never synced"), "syncing": _("Syncing"), "waiting": _("Waiting"),
+    "behind": _("Behind"), "some_not_read": _("Some files not read"), "paused": _("Paused"), "off": _("Off"),
+    "failed": _("Failed"),
 }  # fmt: skip
 RUN_COLOURS = {
     "waiting": None, "running": "info", "complete": "success", "partial": "warning", "limited": "info",
@@ -32,18 +41,36 @@ RUN_PAGE = "admin:sync_syncrun_change"
 ITEM_PAGE = "admin:sync_knowledgeitem_change"
 CONFLICT_PAGE = "admin:sync_pointerconflict_change"
 # What each step of a run does, for the page that shows its progress.
-STEP_WORDS: Mapping[str, str] = {
-    "fetch": "Fetching the source",
-    "read": "Reading files",
-    "compare": "Comparing with the last sync",
-    "embed": "Embedding what is new",
-    "apply": "Writing pointers",
+STEP_WORDS: Mapping[str, Words] = {
+    "fetch": _("Fetching the source"),
+    "read": _("Reading files"),
+    "compare": _("Comparing with the last sync"),
+    "embed": _("Embedding what is new"),
+    "apply": _("Writing pointers"),
 }
 
 
-def count_of(count: int, noun: str, nouns: str = "") -> str:
-    """Return a number with its noun, such as `2 items`."""
-    return f"{count:,} {noun if count == 1 else nouns or f'{noun}s'}"
+# What is counted.
+NOUNS = {
+    "constraint": ngettext_lazy("%(shown)s constraint", "%(shown)s constraints", "count"),
+    "decision": ngettext_lazy("%(shown)s decision", "%(shown)s decisions", "count"),
+    "item": ngettext_lazy("%(shown)s item", "%(shown)s items", "count"),
+    "open conflict": ngettext_lazy("%(shown)s open conflict", "%(shown)s open conflicts", "count"),
+    "pattern": ngettext_lazy("%(shown)s pattern", "%(shown)s patterns", "count"),
+    "policy": ngettext_lazy("%(shown)s policy", "%(shown)s policies", "count"),
+    "pointer": ngettext_lazy("%(shown)s pointer", "%(shown)s pointers", "count"),
+    "specification": ngettext_lazy("%(shown)s specification", "%(shown)s specifications", "count"),
+}
+
+
+def count_of(count: int, noun: str) -> str:
+    """Return a number with one of NOUNS, such as `2 items`."""
+    return NOUNS[noun] % {"count": count, "shown": f"{count:,}"}
+
+
+def at_by(at: datetime | None, actor: str) -> str:
+    """Return when something was done, and who did it."""
+    return gettext("%(at)s by %(actor)s") % {"at": moment(at), "actor": actor}
 
 
 def short_commit(commit: str) -> SafeString | str:
@@ -56,7 +83,7 @@ def short_commit(commit: str) -> SafeString | str:
 def tally(run: SyncRun) -> str:
     """Return what a run changed, in signs as in a difference of texts."""
     if not (run.added or run.updated or run.deleted):
-        return "nothing"
+        return gettext("nothing")
     return f"+{run.added:,} ~{run.updated:,} -{run.deleted:,}"
 
 
@@ -65,9 +92,15 @@ def source_link(source: KnowledgeSource) -> SafeString:
     return link(SOURCE_PAGE, source.pk, source.name)
 
 
+def run_name(run: SyncRun) -> str:
+    """Return what kind of run it is, and when it was asked for."""
+    words = {"kind": run.get_kind_display(), "at": f"{run.requested_at:%Y-%m-%d %H:%M:%S}"}
+    return gettext("%(kind)s of %(at)s") % words
+
+
 def run_link(run: SyncRun) -> SafeString:
     """Render a link to the page of a run."""
-    return link(RUN_PAGE, run.pk, f"{run.get_kind_display()} of {run.requested_at:%Y-%m-%d %H:%M:%S}")
+    return link(RUN_PAGE, run.pk, run_name(run))
 
 
 def item_label(item: KnowledgeItem) -> str:
