@@ -9,7 +9,7 @@ from babel.messages.catalog import Catalog, Message
 from babel.messages.mofile import write_mo
 from babel.messages.pofile import read_po, write_po
 
-from memoryhub.messages.extract import Word, words_of
+from memoryhub.messages.extract import Word, words_of, words_of_models
 from memoryhub.messages.places import LANGUAGE, Place, foreign_catalogs
 
 
@@ -58,7 +58,11 @@ def key_of(message: Message) -> tuple[str, str]:
 def wanted(place: Place) -> HubCatalog:
     """Return the words that the sources of a place have, without translations."""
     catalog = empty()
-    words: Iterable[Word] = [*words_of(place.sources), *untranslated_elsewhere(place)]
+    words: Iterable[Word] = [
+        *words_of(place.sources),
+        *words_of_models(place.name),
+        *untranslated_elsewhere(place),
+    ]
     for word in words:
         catalog.add(word.id, context=word.context, auto_comments=word.comments)
     return catalog

@@ -4,6 +4,7 @@ Templates are read by Django's own `templatize`, so that trimmed blocks, context
 looks for when it renders them. No program outside Python is needed (docs/decisions/0060).
 """
 
+import os
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -11,7 +12,10 @@ from io import BytesIO
 from pathlib import Path
 from typing import Any
 
+import django
 from babel.messages.extract import extract
+from django.apps import apps
+from django.utils.translation import override
 from django.utils.translation.template import templatize
 
 KEYWORDS: dict[str, Any] = {
@@ -50,6 +54,19 @@ def words_of(files: Iterable[Path]) -> Iterator[Word]:
             words = tuple(text) if isinstance(text, tuple | list) else text
             if words and words[0]:
                 yield Word(words, context, tuple(comments))  # type: ignore[arg-type]
+
+
+def words_of_models(app: str) -> Iterator[Word]:
+    """Yield the names, help texts and choices of the models of an app (apps/core/model_words.py)."""
+    if not apps.ready:
+        os.environ.setdefault("DJANGO_SETTINGS_MODULE", "memoryhub.settings")
+        django.setup()
+    from apps.core.model_words import words_of as words_of_model
+
+    if apps.is_installed(f"apps.{app}"):
+        with override(None):
+            for model in apps.get_app_config(app).get_models():
+                yield from map(Word, words_of_model(model))
 
 
 def source_of(file: Path) -> bytes:

@@ -143,7 +143,7 @@ def test_state_says_whether_it_goes_on_by_itself(
     one = nightly(enabled=enabled, max_memories=max_memories)
     consolidation_run(pk=one.pk)
     shown: Any = operator.get(LIST).context["cl"]
-    assert shown.model_admin.state(shown.result_list[0]) == state
+    assert shown.model_admin.state(shown.result_list[0])[1] == state
 
 
 def test_an_error_is_shown_where_somebody_looks(operator: Client) -> None:

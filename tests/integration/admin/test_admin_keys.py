@@ -211,7 +211,7 @@ def test_key_without_bound_must_be_asked_for(operator: Client) -> None:
 def test_key_that_sees_everything_must_be_confirmed(operator: Client) -> None:
     for fields in ({"permission": "write", "unbound": "on"}, {"permission": "operator"}):
         answer = operator.post(address(ApiKey, "add"), {"name": "kitchen", **fields})
-        assert NOT_CONFIRMED in html.unescape(answer.content.decode())
+        assert str(NOT_CONFIRMED) in html.unescape(answer.content.decode())
     assert not ApiKey.objects.exists()
 
 
