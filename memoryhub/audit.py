@@ -3,6 +3,7 @@
 # Objects of settings, of which an entry keeps what changed.
 MODELS: tuple[str, ...] = (
     "accounts.Account",
+    "accounts.Invitation",
     "auth.Group",
     "auth.User",
     "core.ApiKey",

@@ -28,7 +28,15 @@ ROLES = (
     Role(
         _("Operator"),
         _("Also runs the hub: rules, retention, models, sources, API keys and background work."),
-        (*(f"{subject}.*" for subject in SUBJECTS), "core.*_apikey", "django_q.*", "audit.view_*", "accounts.view_*"),
+        (
+            *(f"{subject}.*" for subject in SUBJECTS),
+            "core.*_apikey",
+            "django_q.*",
+            "audit.view_*",
+            "accounts.view_*",
+            "accounts.add_invitation",
+            "accounts.change_invitation",
+        ),
     ),
     Role(_("Owner"), _("May do everything, and assigns roles to others."), ("*",)),
 )

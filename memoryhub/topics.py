@@ -3,6 +3,7 @@
 TOPICS: dict[str, tuple[str, ...]] = {
     # Accounts, keys, what was done, and numbers over time
     "accounts_account": ("accounts",),
+    "accounts_invitation": ("accounts",),
     "accounts_failedsignins": ("accounts", "health"),
     "audit_auditentry": ("audit",),
     "auth_group": ("accounts",),

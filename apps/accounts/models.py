@@ -1,10 +1,13 @@
-"""What an account may see besides the permissions of its role, and failed sign-ins."""
+"""What an account may see besides the permissions of its role, invitations to make one, and failed sign-ins."""
 
+import uuid
 from typing import ClassVar
 
 from django.conf import settings
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
+from django.db.models import Q
+from django.db.models.functions import Lower
 
 from apps.core.domain.scope import MAX_IDENTIFIER_CHARS, MAX_OWNERS, Scope
 
@@ -73,6 +76,37 @@ class Account(models.Model):
     def is_bound(self) -> bool:
         """Return whether the account sees only a part of the hub."""
         return self.scope != Scope()
+
+
+class Invitation(models.Model):
+    """A link by which a person makes their account: once, until it expires or is revoked.
+
+    Only the digest of its secret is stored. login: the account, from when the link was taken; without a password or a
+    passkey the link still leads to it. accepted_at: when the person could first sign in.
+    """
+
+    uuid = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
+    digest = models.CharField(max_length=64, unique=True, editable=False)
+    username = models.CharField(max_length=150)
+    person_id = models.CharField(max_length=MAX_IDENTIFIER_CHARS)
+    language = models.CharField(max_length=16, blank=True, default="")
+    invited_by = models.CharField(max_length=200)
+    created_at = models.DateTimeField()
+    expires_at = models.DateTimeField()
+    accepted_at = models.DateTimeField(null=True)
+    revoked_at = models.DateTimeField(null=True)
+    login = models.ForeignKey(settings.AUTH_USER_MODEL, null=True, on_delete=models.SET_NULL, related_name="+")
+
+    class Meta:
+        constraints: ClassVar[list[models.BaseConstraint]] = [
+            # A newer link replaces the one before, whoever makes both at the same time.
+            models.UniqueConstraint(
+                Lower("username"), condition=Q(accepted_at=None, revoked_at=None), name="accounts_invitation_open_once"
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return self.username
 
 
 class FailedSignIns(models.Model):

@@ -6,14 +6,23 @@ from datetime import datetime, timedelta
 from allauth.mfa.models import Authenticator
 from allauth.usersessions.models import UserSession
 from django.contrib.postgres.aggregates import ArrayAgg
-from django.db.models import Max, Min, Sum
+from django.db.models import Max, Min, QuerySet, Sum
 from django.utils.translation import gettext as _
 
-from apps.accounts.models import Account, FailedSignIns
+from apps.accounts.models import Account, FailedSignIns, Invitation
 from apps.accounts.roles import all_roles
 from apps.core.domain.clock import SYSTEM_CLOCK, Clock, utcnow
 
-__all__ = ["Account", "SignInAlarm", "all_roles", "second_factors", "session_count", "sign_in_problems"]
+__all__ = [
+    "Account",
+    "Invitation",
+    "SignInAlarm",
+    "all_roles",
+    "invitation_list",
+    "second_factors",
+    "session_count",
+    "sign_in_problems",
+]
 
 ALARM_WINDOW = timedelta(hours=24)
 # Fewer than these in a day are people who mistype.
@@ -61,3 +70,8 @@ def second_factors(login_id: int) -> list[str]:
 def session_count(login_id: int) -> int:
     """Return in how many browsers an account is signed in."""
     return int(UserSession.objects.filter(user=login_id).count())
+
+
+def invitation_list() -> QuerySet[Invitation]:
+    """Return all invitations, the newest first."""
+    return Invitation.objects.order_by("-created_at", "-pk")

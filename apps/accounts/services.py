@@ -17,10 +17,19 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop
 
 from apps.accounts.domain.time_zones import time_zones
+from apps.accounts.invitations.links import (
+    invitation_create,
+    invitation_find,
+    invitation_path,
+    invitation_revoke,
+    invitation_settle,
+    open_invitations,
+)
 from apps.accounts.models import Account
 from apps.accounts.roles import all_roles, roles_ensure
 from apps.accounts.sessions import SessionStore, sessions_of
 from apps.core.db.user_locks import hold_users
+from apps.core.domain.clock import SYSTEM_CLOCK, Clock, utcnow
 from apps.core.domain.errors import ConflictError, InvalidInputError, NotFoundError
 from apps.core.domain.scope import MAX_IDENTIFIER_CHARS, Scope
 from apps.core.services import settle_reads
@@ -32,6 +41,12 @@ __all__ = [
     "account_set_person",
     "account_set_role",
     "account_show_in",
+    "invitation_accept",
+    "invitation_create",
+    "invitation_find",
+    "invitation_path",
+    "invitation_revoke",
+    "invitation_settle",
     "password_link",
     "person_create",
     "second_factor_reset",
@@ -144,6 +159,27 @@ def person_create(*, username: str, person_id: str) -> User:
         raise InvalidInputError("Say whose account it is.", attr="person_id", code="required")
     login = account_create(username=username, role="", scope=Scope(person_id))
     account_set_person(login=login, person_id=person_id)
+    return login
+
+
+@transaction.atomic
+def invitation_accept(*, digest: str, password: str | None, clock: Clock = SYSTEM_CLOCK) -> User:
+    """Make the account of an invitation, and return it. digest: of the secret of its link.
+
+    Without a password the person is to add a passkey next: until then the link leads here again. Raises NotFoundError
+    for a link that does not work, and what `person_create` raises, such as ConflictError for a name taken since.
+    """
+    found = open_invitations(clock).select_for_update().filter(digest=digest).first()
+    if found is None:
+        raise NotFoundError(_("This link no longer works."))
+    login = found.login or person_create(username=found.username, person_id=found.person_id)
+    account_show_in(login=login, language=found.language)
+    found.login = login
+    if password is not None:
+        login.set_password(password)
+        login.save(update_fields=["password"])
+        found.accepted_at = utcnow(clock)
+    found.save(update_fields=["login", "accepted_at"])
     return login
 
 

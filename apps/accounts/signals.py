@@ -9,7 +9,7 @@ from django.http import HttpRequest
 from django.utils.translation import ngettext
 
 from apps.accounts.failures import record_failure, take_unnoticed
-from apps.accounts.services import sessions_end
+from apps.accounts.services import invitation_settle, sessions_end
 from apps.core.admin.kit import moment
 
 
@@ -37,3 +37,8 @@ def end_sessions_of_inactive(sender: Any, instance: User, created: bool, raw: bo
     """End the sessions of an account that is switched off: none of them goes on when it is switched on again."""
     if not instance.is_active and not created and not raw:
         sessions_end(login=instance)
+
+
+def settle_invitation(user: User, **_: Any) -> None:
+    """End the link of an invitation once its person can sign in by what they chose."""
+    invitation_settle(login=user)

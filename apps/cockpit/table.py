@@ -7,6 +7,7 @@ from apps.cockpit.ask.table import PAGES as ASK
 from apps.cockpit.decisions.table import PAGES as DECISIONS
 from apps.cockpit.first_steps.table import PAGES as FIRST_STEPS
 from apps.cockpit.index.table import PAGES as INDEX
+from apps.cockpit.invitations.table import PAGES as INVITATIONS
 from apps.cockpit.now.table import PAGES as NOW
 from apps.cockpit.pages import Page
 from apps.cockpit.palette.table import PAGES as PALETTE
@@ -23,6 +24,7 @@ PAGES: tuple[Page, ...] = (
     *WORK,
     *INDEX,
     *ACCESS,
+    *INVITATIONS,
     *AUDIT,
     *PALETTE,
 )

@@ -3,7 +3,7 @@
 from allauth.account import views
 from django.urls import include, path, re_path
 
-from apps.accounts.admin import own
+from apps.accounts.admin import invited, own
 
 urlpatterns = [
     path("", own.overview, name="account_overview"),
@@ -25,5 +25,7 @@ urlpatterns = [
         name="account_reset_password_from_key",
     ),
     path("2fa/", include("allauth.mfa.urls")),
+    path("invitation/", invited.invitation, name="account_invitation"),
+    path("invitation/<str:token>/", invited.invitation_link, name="account_invitation_link"),
     path("sessions/", own.sessions, name="usersessions_list"),
 ]

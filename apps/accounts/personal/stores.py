@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from django.contrib.auth import get_user_model
 from django.db.models import F, Func, Q, Value
 
-from apps.accounts.models import Account
+from apps.accounts.models import Account, Invitation
 from apps.core.personal.store import PersonalStore
 from apps.core.steps import Step, no_step
 
@@ -20,13 +20,15 @@ class AccountStore(PersonalStore):
 
     name = "accounts"
     order = 92
-    models = (Account,)
+    models = (Account, Invitation)
 
     def count(self, user_id: str) -> int:
         named = Q(user_id=user_id) | Q(person_id=user_id) | Q(reads__contains=[user_id])
-        return Account.objects.filter(named).count()
+        return Account.objects.filter(named).count() + Invitation.objects.filter(person_id=user_id).count()
 
     def forget(self, user_id: str, step: Step = no_step) -> Iterator[int]:
+        if invited := Invitation.objects.filter(person_id=user_id).delete()[0]:
+            yield invited
         removed = 0
         for login in get_user_model().objects.filter(account__user_id=user_id):
             login.delete()
@@ -40,8 +42,11 @@ class AccountStore(PersonalStore):
             yield ended
 
     def find(self, user_id: str) -> Iterator[str]:
-        if self.count(user_id):
+        invited = Invitation.objects.filter(person_id=user_id).count()
+        if self.count(user_id) > invited:
             yield "accounts_account"
+        if invited:
+            yield "accounts_invitation"
 
 
 STORES = (AccountStore(),)

@@ -19,7 +19,8 @@ from django.test import Client
 from django.urls import URLResolver, get_resolver, reverse
 from django.utils import timezone
 
-from apps.accounts.services import password_link
+from apps.accounts.models import Invitation
+from apps.accounts.services import invitation_create, password_link
 from apps.events.services import failure_groups
 from apps.llm.models import Breaker
 from apps.people.models import Erasure
@@ -66,6 +67,8 @@ def filled(route: str) -> list[str]:
     values: dict[str, Any] = {"key": Conflict.objects.earliest("pk").pk, "run": uuid4(), "content_type_id": 0}
     if "failures/<slug:key>" in route:
         values["key"] = failure_groups(are_set_aside=False)[0].key
+    if "invitations/" in route:
+        values["uuid"] = Invitation.objects.get().uuid
     if "erasures/" in route:
         values["uuid"] = Erasure.objects.get().uuid
     if model is not None and (model[1], model[2]) != ("work", "schedules"):
@@ -94,6 +97,7 @@ def owner(full: None, remember: Callable[..., Any]) -> Client:
     """A browser in which an owner has signed in with a second factor, in a hub that has something of everything."""
     Breaker.objects.get_or_create(pk="openai", defaults={"changed_at": timezone.now()})
     remember("Carl likes chess", user="carl")
+    invitation_create(username="dora-signs-in", person_id="dora", invited_by="test")
     erasure_request(user_id="carl", actor="test", enqueue=False)
     client = signed_in("rita", is_superuser=True)
     set_up_app(client)

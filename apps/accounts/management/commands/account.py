@@ -25,7 +25,7 @@ class Command(BaseCommand):
         steps.add_parser("list", help="list all accounts with role, bound, second factor and sessions")
         for step, text in (
             ("create", "create an account, and print the link to choose its password"),
-            ("person", "create an account for a person's own pages, and print the link to choose its password"),
+            ("person", "invite a person to their own pages, and print the link by which they make their account"),
             ("role", "give an account another role; none with an empty name"),
             ("bind", "let an account see only what matches; everything without options"),
             ("link", "print a link to choose a password, which works once, for a day"),
@@ -38,6 +38,7 @@ class Command(BaseCommand):
                 one.add_argument("role", help=", ".join(role.name for role in all_roles()))
             if step == "person":
                 one.add_argument("user", help="the user whose pages these are")
+                one.add_argument("--language", default="", help=", ".join(code for code, _ in settings.LANGUAGES))
             if step in {"create", "bind"}:
                 for part in BOUND:
                     one.add_argument(f"--{part}", help=f"only what concerns this {part}")
@@ -72,9 +73,15 @@ class Command(BaseCommand):
         return f"{login.username} was created. To choose a password, once, within a day:\n{absolute_link(login)}"
 
     def do_person(self, options: dict[str, Any]) -> str:
-        """Create the account of a person, and return its link."""
-        login = services.person_create(username=options["name"], person_id=options["user"])
-        return f"{login.username} was created. To choose a password, once, within a day:\n{absolute_link(login)}"
+        """Invite a person, and return the link of the invitation."""
+        invitation, token = services.invitation_create(
+            username=options["name"], person_id=options["user"], language=options["language"], invited_by="command"
+        )
+        until = f"{invitation.expires_at:%Y-%m-%d %H:%M} UTC"
+        return (
+            f"{invitation.username} is invited. To make the account, once, until {until}:\n"
+            f"{absolute(services.invitation_path(token))}"
+        )
 
     def do_role(self, options: dict[str, Any]) -> str:
         """Change the role of an account."""
@@ -110,9 +117,14 @@ def scope_of(options: dict[str, Any]) -> Scope:
 
 def absolute_link(login: Any) -> str:
     """Return the whole address of a link to choose a password."""
+    return absolute(services.password_link(login=login))
+
+
+def absolute(path: str) -> str:
+    """Return the whole address of a page."""
     config = settings.MEMORYHUB
     base = config.public_url or f"http://{'localhost' if config.host in LOCAL else config.host}:{config.port}"
-    return base + services.password_link(login=login)
+    return base + path
 
 
 LOCAL = {"127.0.0.1", "::1", "0.0.0.0", "::"}  # noqa: S104  (addresses to listen on)

@@ -14,7 +14,8 @@ from django.urls import URLPattern, URLResolver, get_resolver, resolve, reverse
 from django.utils import timezone
 from django_q.models import OrmQ, Schedule
 
-from apps.accounts.services import password_link
+from apps.accounts.models import Invitation
+from apps.accounts.services import invitation_create, invitation_path, password_link
 from apps.core.models import ApiKey
 from apps.episodic.models import Segment
 from apps.events.services import failure_groups
@@ -130,7 +131,15 @@ def password_key() -> dict[str, str]:
     return dict(resolve(password_link(login=login)).kwargs)
 
 
+def invited() -> dict[str, str]:
+    """Return the arguments of a link of an invitation, which leads to the page behind it."""
+    _, token = invitation_create(username="eve-signs-in", person_id="eve", invited_by="admin:operator")
+    return dict(resolve(invitation_path(token)).kwargs)
+
+
 ARGUMENTS: dict[str, Any] = {
+    "account_invitation_link": invited,
+    "cockpit_invitation_revoke": lambda: {"uuid": newest(Invitation.objects.all()).uuid},
     "account_reset_password_from_key": password_key,
     "mfa_remove_webauthn": passkey,
     "mfa_edit_webauthn": passkey,

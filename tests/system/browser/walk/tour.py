@@ -11,7 +11,7 @@ from tests.system.browser.walk.visit import THEMES, WIDTHS, Tab
 
 VARIANTS = tuple(product(THEMES, WIDTHS))
 # What shows to others than those who are signed in, or signs them out.
-FOR_VISITORS = {"account_reset_password_from_key"}
+FOR_VISITORS = {"account_reset_password_from_key", "account_invitation_link"}
 # These lead on to another page, also for an owner.
 LEADS_ON = {
     "account_overview", "account_login", "account_set_password", "admin:login", "mfa_authenticate", "mfa_activate_totp",

@@ -24,7 +24,7 @@ from django.utils import timezone
 from django_q.models import Failure, OrmQ
 from django_q.signing import SignedPackage
 
-from apps.accounts.services import account_create, account_set_person, person_create
+from apps.accounts.services import account_create, account_set_person, invitation_create, person_create
 from apps.core.domain.scope import Permission, Scope, system_access
 from apps.core.services import key_create, key_revoke
 from apps.episodic.maintenance.run import timeline_maintain, timeline_seal
@@ -79,6 +79,7 @@ def sign_in_viewers() -> dict[str, str]:
     owner = User.objects.create_superuser("operator", password=PASSWORD)
     account_set_person(login=owner, person_id=PERSON)
     reviewer = account_create(username="rita", role="Reviewer", scope=Scope(household_id=HOUSEHOLD))
+    invitation_create(username="ben-signs-in", person_id="ben", invited_by="admin:operator")
     person = person_create(username="ana-signs-in", person_id=PERSON)
     sessions = {"owner": session_of(owner), "reviewer": session_of(reviewer), "person": session_of(person)}
     key = {"name": "Key of the operator", "credential": registration()}

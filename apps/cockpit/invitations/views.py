@@ -1,0 +1,112 @@
+"""The page of invitations, its part that changes, and what is done there."""
+
+from datetime import datetime
+from typing import Any
+from uuid import UUID
+
+from django import forms
+from django.conf import settings
+from django.contrib import messages
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
+from django.urls import reverse
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy, pgettext_lazy
+from django.views.decorators.http import require_POST
+
+from apps.accounts.selectors import Invitation, invitation_list
+from apps.accounts.services import invitation_create, invitation_path, invitation_revoke
+from apps.cockpit.pages import render_fragment, render_page
+from apps.core.admin.key_forms import IdentifierInput
+from apps.core.admin.kit import moment, operator_access
+from apps.core.domain.clock import SYSTEM_CLOCK, utcnow
+from apps.core.domain.errors import MemoryHubError, NotFoundError
+from apps.core.domain.scope import MAX_IDENTIFIER_CHARS
+
+MAX_SHOWN = 100
+MAX_NAME_CHARS = 150
+LANGUAGE = gettext_lazy("As their browser asks")
+
+
+def language_choices() -> list[tuple[str, Any]]:
+    """Return the languages of the hub."""
+    return [("", LANGUAGE), *settings.LANGUAGES]
+
+
+class InvitationForm(forms.Form):
+    """Who is invited, to whose memories."""
+
+    user_id = forms.CharField(
+        label=gettext_lazy("Whose memories?"),
+        max_length=MAX_IDENTIFIER_CHARS,
+        widget=IdentifierInput(),
+        help_text=gettext_lazy("Their user id: one that is known, or a new one."),
+    )
+    username = forms.CharField(
+        label=gettext_lazy("Name to sign in with"),
+        max_length=MAX_NAME_CHARS,
+        widget=forms.TextInput(attrs={"autocomplete": "off", "autocapitalize": "none", "spellcheck": "false"}),
+    )
+    language = forms.ChoiceField(
+        label=pgettext_lazy("of a person", "Language"), required=False, choices=language_choices
+    )
+
+
+def invitations(request: HttpRequest) -> HttpResponse:
+    """Show the form and the invitations; a POST makes one, and shows its link in the answer itself."""
+    asked = request.GET.get("user_id", "").replace("\0", "")[:MAX_IDENTIFIER_CHARS]
+    form = InvitationForm(request.POST if request.method == "POST" else None, initial={"user_id": asked})
+    made: dict[str, Any] = {}
+    if form.is_bound and form.is_valid():
+        data = form.cleaned_data
+        try:
+            invitation, token = invitation_create(
+                username=data["username"],
+                person_id=data["user_id"],
+                language=data["language"],
+                invited_by=operator_access(request).actor,
+            )
+        except MemoryHubError as error:
+            name = "user_id" if getattr(error, "attr", None) == "person_id" else "username"
+            form.add_error(name, error.detail)
+        else:
+            made = {"made": invitation, "link": request.build_absolute_uri(invitation_path(token))}
+            form = InvitationForm()
+    context = {"form": form, **made, **rows_context(request)}
+    return render_page(request, "cockpit/invitations/page.html", _("Invitations"), **context)
+
+
+def invitations_list(request: HttpRequest) -> HttpResponse:
+    """Show the invitations again."""
+    return render_fragment(request, "cockpit/invitations/list.html", **rows_context(request))
+
+
+def rows_context(request: HttpRequest) -> dict[str, Any]:
+    """Return the newest invitations, each with its state."""
+    now = utcnow(SYSTEM_CLOCK)
+    rows = [row_of(one, now) for one in invitation_list()[:MAX_SHOWN]]
+    may_change = request.user.has_perm("accounts.change_invitation")
+    return {"rows": rows, "now": now, "may_change": may_change}
+
+
+def row_of(invitation: Invitation, now: datetime) -> dict[str, Any]:
+    """Return an invitation as a row shows it."""
+    if invitation.accepted_at:
+        state, words = "used", _("Used at %(moment)s") % {"moment": moment(invitation.accepted_at)}
+    elif invitation.revoked_at:
+        state, words = "revoked", _("Revoked at %(moment)s") % {"moment": moment(invitation.revoked_at)}
+    elif invitation.expires_at <= now:
+        state, words = "expired", _("Expired at %(moment)s") % {"moment": moment(invitation.expires_at)}
+    else:
+        state, words = "waiting", _("Works until %(moment)s") % {"moment": moment(invitation.expires_at)}
+    return {"invitation": invitation, "state": state, "words": words, "made_at": moment(invitation.created_at)}
+
+
+@require_POST
+def revoke(request: HttpRequest, uuid: UUID) -> HttpResponse:
+    """Have a link work no more."""
+    try:
+        invitation = invitation_revoke(uuid=uuid)
+    except NotFoundError:
+        raise Http404 from None
+    messages.success(request, _("The link for %(name)s works no more.") % {"name": invitation.username})
+    return HttpResponseRedirect(reverse("cockpit_invitations"))
