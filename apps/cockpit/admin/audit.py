@@ -25,7 +25,7 @@ from apps.cockpit.pages import Page, render_fragment, render_page
 from apps.cockpit.words import named_ids
 from apps.core.admin.kit import operator_access
 from apps.core.domain.scope import MAX_IDENTIFIER_CHARS, Scope
-from apps.core.rest.streams import OwnedIterator, ThreadStreamedResponse
+from apps.core.pages.streams import OwnedIterator, ThreadStreamedResponse
 from apps.core.words import Words
 
 EPOCH, MICROSECOND = datetime(1970, 1, 1, tzinfo=UTC), timedelta(microseconds=1)

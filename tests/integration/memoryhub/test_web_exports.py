@@ -12,7 +12,7 @@ import pytest
 from django.db import connection
 
 from apps.core.domain.scope import Permission, Scope, system_access
-from apps.core.rest import streams
+from apps.core.pages import streams
 from apps.core.rest.export import EXPORTS_AT_ONCE
 from apps.episodic.domain.event import EventDraft
 from apps.episodic.services import events_record

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from apps.core.rest.streams import OwnedIterator
+from apps.core.pages.streams import OwnedIterator
 
 
 def numbers(fails: bool = False) -> Iterator[bytes]:
