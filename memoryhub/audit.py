@@ -16,7 +16,9 @@ MODELS: tuple[str, ...] = (
 )
 
 # Reading that is recorded: downloads of what the hub knows of people, and pages that show a person whole.
-READS: frozenset[str] = frozenset({"export", "cockpit_audit_csv", "cockpit_person", "cockpit_person_export"})
+READS: frozenset[str] = frozenset(
+    {"export", "cockpit_audit_csv", "cockpit_person", "cockpit_person_export", "webui:privacy_file"}
+)
 
 # Requests that change nothing although their method could.
 QUIET: frozenset[str] = frozenset(

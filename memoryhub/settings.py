@@ -281,6 +281,7 @@ TIMELINE_DIR = CONFIG.data_dir / "timeline"
 NOTES_DIR = CONFIG.data_dir / "prompts" / "memory"
 NOTES_INDEX_DIR = CONFIG.data_dir / "notes-index"
 NOTES_LOCKS_DIR = CONFIG.data_dir / "run" / "notes"
+DOWNLOADS_DIR = CONFIG.data_dir / "downloads"
 SYNC_DIR = CONFIG.data_dir / "sync"
 SYNC_SECRETS_DIR = CONFIG.data_dir / "sync-secrets"
 

@@ -66,7 +66,9 @@ TOPICS: dict[str, tuple[str, ...]] = {
     "sync_synccheckpoint": ("knowledge",),
     "sync_syncrun": ("knowledge", "jobs"),
     # People
+    "people_download": ("people", "jobs"),
     "people_erasure": ("people", "jobs"),
+    "people_plannederasure": ("people",),
 }
 
 # Tables with the topics that reach the person in their column `user_id`, and no one else, on their own pages.
@@ -79,7 +81,9 @@ OWN: dict[str, tuple[str, ...]] = {
     "notes_extractedfact": ("notes",),
     "notes_extractionrun": ("notes",),
     "notes_noteversion": ("notes",),
+    "people_download": ("people",),
     "people_erasure": ("people",),
+    "people_plannederasure": ("people",),
     "semantic_conflict": ("conflicts",),
     "semantic_ingestion": ("timeline",),
     "semantic_memory": ("memories",),
@@ -103,6 +107,7 @@ UNWATCHED: dict[str, str] = {
     "monitor_counterreading": "written with the samples of a minute",
     "notes_conversationmessage": "written with its conversation",
     "rules_mergeruleversion": "written with its rule",
+    "people_look": "written with entries of the audit",
     "semantic_endedshards": "written when a person is forgotten",
     "semantic_memoryembedding": "written with its memory",
     "semantic_memoryrevision": "written with its memory",

@@ -30,7 +30,10 @@ JOBS: dict[str, JobWords] = {
         _("Clear conversations"), _("Deletes the contents of messages whose time is over.")
     ),
     "apps.notes.tasks.compact": JobWords(_("Compact a note"), _("Drafts a shorter MEMORY.md, as a person asked for.")),
-    "apps.people.tasks.erase": JobWords(_("Forget people"), _("Continues every erasure that is not finished.")),
+    "apps.people.tasks.erase": JobWords(_("Forget people"), _("Begins and continues erasures.")),
+    "apps.people.tasks.make_downloads": JobWords(
+        _("Make downloads"), _("Makes the files that people download of themselves, and removes old ones.")
+    ),
     "apps.semantic.tasks.consolidate_enabled": JobWords(
         _("Start consolidations"), _("Requests the consolidations that are on.")
     ),

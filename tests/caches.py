@@ -35,6 +35,15 @@ def timeline_dir(tmp_path: Path, settings: Any) -> Path:
 
 
 @pytest.fixture(autouse=True)
+def downloads_dir(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Return where the files of downloads are, a folder of the test's own."""
+    from django.conf import settings  # a parameter of a test may have the name of pytest-django's fixture
+
+    monkeypatch.setattr(settings, "DOWNLOADS_DIR", tmp_path / "downloads")
+    return tmp_path / "downloads"
+
+
+@pytest.fixture(autouse=True)
 def notes_dir(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Return where the notes of the default user are, a folder of the test's own; those of others are below `users`."""
     from django.conf import settings  # a parameter of a test may have the name of pytest-django's fixture

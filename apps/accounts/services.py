@@ -26,6 +26,7 @@ from apps.accounts.invitations.links import (
     open_invitations,
 )
 from apps.accounts.models import Account
+from apps.accounts.own_pages import pages_return, pages_take
 from apps.accounts.roles import all_roles, roles_ensure
 from apps.accounts.sessions import SessionStore, sessions_of
 from apps.core.db.user_locks import hold_users
@@ -47,6 +48,8 @@ __all__ = [
     "invitation_path",
     "invitation_revoke",
     "invitation_settle",
+    "pages_return",
+    "pages_take",
     "password_link",
     "person_create",
     "second_factor_reset",

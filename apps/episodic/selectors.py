@@ -35,7 +35,7 @@ __all__ = [
     "EventBeginning", "EventKind", "FoundEvent", "NamedCount", "RecordedDays", "SegmentFilePage", "SegmentPage",
     "SegmentRows", "TimelineFigures", "TimelineHealth", "TimelineStatus", "active_warnings", "enabled_retention_count",
     "event_beginnings", "event_counts", "event_extent", "event_find", "event_get", "event_histogram", "event_list",
-    "event_owners", "events_count", "events_export", "events_query", "known_identifiers", "last_events",
+    "event_owners", "events_count", "events_export", "events_query", "kept_days", "known_identifiers", "last_events",
     "latest_kinds", "recorded_by_day", "segment_count", "segment_list", "segment_page", "segment_rows",
     "suspending_warnings", "timeline_figures", "timeline_health", "timeline_ready", "timeline_status",
     "unreachable_status", "warm_up_archive",
@@ -205,6 +205,13 @@ def latest_kinds(count: int) -> list[EventKind]:
     """Return the kinds of the last events that are rows, at most `count`, of all users: for operators."""
     rows = TimelineEvent.objects.order_by("-pk").values_list(*EventKind._fields)[:count]
     return [EventKind(*row) for row in rows]
+
+
+def kept_days(households: Collection[str]) -> dict[str, int | None]:
+    """Return for how many days events of each household are kept; None for good. A policy of its own counts first."""
+    rows = RetentionPolicy.objects.filter(household_id__in={"", *households})
+    days = {row.household_id: row.days if row.is_enabled else None for row in rows}
+    return {household: days.get(household, days.get("")) for household in households}
 
 
 def enabled_retention_count() -> int:

@@ -1,15 +1,18 @@
-"""Erasures: the removal of everything that the hub has of a user, and the certificates of it."""
+"""What people ask for themselves, erasures and their certificates, and looks of operators at the pages of people."""
 
 from __future__ import annotations
 
 import uuid
 from typing import ClassVar
 
+from django.conf import settings
 from django.db import models
 from django.db.models import Q
 
 from apps.core.db.scoped import ScopedQuerySet
 from apps.core.domain.scope import MAX_IDENTIFIER_CHARS
+
+MAX_REASON_CHARS = 300
 
 
 class ErasureQuerySet(ScopedQuerySet["Erasure"]):
@@ -34,7 +37,8 @@ class Erasure(models.Model):
     Written by `apps.people.erasure` only. user_id: only while it is open; afterwards nothing but `digest` is left of
     it, a keyed hash. found: how much each store held when it began. removed: how much of it is gone. problems: why it
     does not begin or cannot go on, without any content. emptied_at: when the stores were empty, so that processes
-    drop what they hold in memory.
+    drop what they hold in memory. keeps_account: the person signs in as before, and begins again. logins: the accounts
+    that are set aside for that, while it is open.
     """
 
     uuid = models.UUIDField("id", default=uuid.uuid4, unique=True, editable=False)
@@ -49,6 +53,8 @@ class Erasure(models.Model):
     found = models.JSONField(default=dict)
     problems = models.JSONField(default=list)
     processes = models.PositiveIntegerField(default=0, help_text="Web processes that dropped what they held in memory.")
+    keeps_account = models.BooleanField(default=False)
+    logins = models.JSONField(default=list, editable=False)
 
     objects = ErasureQuerySet.as_manager()
 
@@ -75,3 +81,80 @@ class Erasure(models.Model):
     def is_open(self) -> bool:
         """Return whether it goes on."""
         return self.state in OPEN_STATES
+
+
+class DownloadState(models.TextChoices):
+    """How far the ZIP file of a person is. failed: it could not be made, and is not tried again."""
+
+    WAITING = "waiting", "Waiting"
+    MAKING = "making", "Making"
+    READY = "ready", "Ready"
+    FAILED = "failed", "Failed"
+
+
+UNFINISHED = (DownloadState.WAITING, DownloadState.MAKING)
+
+
+class Download(models.Model):
+    """A ZIP file of everything that the hub keeps of a person, whom it is made for. Written by `people.downloads`.
+
+    language, time_zone: of the readable part. until: when the file is removed. tries: how often making it has begun.
+    lines: how many things are in it. size: of the file in bytes.
+    """
+
+    uuid = models.UUIDField("id", default=uuid.uuid4, unique=True, editable=False)
+    user_id = models.CharField(max_length=MAX_IDENTIFIER_CHARS, unique=True)
+    state = models.CharField(max_length=10, choices=DownloadState.choices, default=DownloadState.WAITING)
+    language = models.CharField(max_length=20)
+    time_zone = models.CharField(max_length=64)
+    requested_at = models.DateTimeField()
+    ready_at = models.DateTimeField(null=True)
+    until = models.DateTimeField(null=True)
+    tries = models.PositiveSmallIntegerField(default=0)
+    total = models.PositiveIntegerField(default=0)
+    lines = models.PositiveIntegerField(default=0)
+    size = models.PositiveBigIntegerField(default=0)
+
+    def __str__(self) -> str:
+        return str(self.uuid)
+
+
+class PlannedErasure(models.Model):
+    """What a person has asked for themselves: that everything is forgotten at `due_at`. Until then it is taken back.
+
+    uuid: of the erasure that will be, whose receipt the person finds by it. pause_before: the pause of saving that was,
+    which comes back with taking it back; null for none.
+    """
+
+    uuid = models.UUIDField("id", default=uuid.uuid4, unique=True, editable=False)
+    user_id = models.CharField(max_length=MAX_IDENTIFIER_CHARS, unique=True)
+    requested_at = models.DateTimeField()
+    due_at = models.DateTimeField()
+    keeps_account = models.BooleanField()
+    pause_before = models.JSONField(null=True)
+
+    def __str__(self) -> str:
+        return str(self.uuid)
+
+
+class Look(models.Model):
+    """A while in which an account of the admin sees the pages of a person, for a reason that the person reads.
+
+    Written by `people.looking`. Each page that is shown is an entry of the audit.
+    """
+
+    uuid = models.UUIDField("id", default=uuid.uuid4, unique=True, editable=False)
+    user_id = models.CharField(max_length=MAX_IDENTIFIER_CHARS)
+    login = models.ForeignKey(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="+")
+    reason = models.CharField(max_length=MAX_REASON_CHARS)
+    began_at = models.DateTimeField()
+    until = models.DateTimeField()
+
+    class Meta:
+        indexes: ClassVar[list[models.Index]] = [
+            # Those at one person, when that person is forgotten.
+            models.Index(name="people_look_user", fields=["user_id"]),
+        ]
+
+    def __str__(self) -> str:
+        return str(self.uuid)

@@ -11,20 +11,50 @@ from apps.core.domain.errors import NotFoundError
 from apps.core.domain.scope import IDENTIFIERS, Access, Scope
 from apps.episodic.domain.window import EventQuery
 from apps.episodic.selectors import event_counts, events_query
+from apps.people.downloads.files import file_of, progress_read
+from apps.people.downloads.request import KEPT, download_of, download_ready
 from apps.people.erasure.digest import user_digest
 from apps.people.erasure.request import obstacles
-from apps.people.models import Erasure, ErasureQuerySet
+from apps.people.leaving.plan import GRACE, THEMSELVES, plan_of
+from apps.people.looking.look import MOST, look_of, may_look
+from apps.people.models import (
+    MAX_REASON_CHARS,
+    OPEN_STATES,
+    Download,
+    Erasure,
+    ErasureQuerySet,
+    Look,
+    PlannedErasure,
+)
 from apps.semantic.selectors import MemoryFigures, memory_counts, memory_figures, memory_name_total
 
 __all__ = [
+    "GRACE",
+    "KEPT",
+    "MAX_REASON_CHARS",
+    "MOST",
+    "Download",
+    "Erasure",
+    "Look",
     "NameKind",
     "NamePage",
     "NamedFigures",
+    "PlannedErasure",
     "UserFigures",
+    "download_of",
+    "download_ready",
     "erasure_get",
     "erasure_list",
     "erasure_obstacles",
+    "erasure_of_login",
+    "file_of",
+    "look_of",
+    "may_look",
     "name_page",
+    "own_erasure",
+    "plan_of",
+    "plan_of_uuid",
+    "progress_read",
     "user_figures",
 ]
 
@@ -164,6 +194,21 @@ def erasure_get(uuid: UUID) -> Erasure:
     if erasure is None:
         raise NotFoundError("There is no such erasure.")
     return erasure
+
+
+def erasure_of_login(login_id: int | None) -> Erasure | None:
+    """Return the open erasure for which an account is set aside."""
+    return Erasure.objects.filter(state__in=OPEN_STATES, logins__contains=[{"login": login_id}]).first()
+
+
+def own_erasure(uuid: UUID) -> Erasure | None:
+    """Return an erasure that a person asked for themselves."""
+    return Erasure.objects.filter(uuid=uuid, requested_by=THEMSELVES).first()
+
+
+def plan_of_uuid(uuid: UUID) -> PlannedErasure | None:
+    """Return what a person has planned, by the id of the erasure that it will be."""
+    return PlannedErasure.objects.filter(uuid=uuid).first()
 
 
 def erasure_obstacles(user_id: str) -> list[str]:

@@ -25,4 +25,5 @@ PLACES: tuple[Place, ...] = (
     Place(name="ask", title=_("Ask"), icon="search", is_main=True),
     Place(name="clear_up", title=_("To clear up"), icon="pair", is_main=True),
     Place(name="notes", title=_("Notes"), icon="notes"),
+    Place(name="privacy", title=_("Privacy"), icon="shield"),
 )

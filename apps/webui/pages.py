@@ -6,14 +6,16 @@ from functools import wraps
 from typing import Any
 
 from django.contrib.auth.views import redirect_to_login
-from django.http import HttpRequest
+from django.http import HttpRequest, HttpResponseRedirect
 from django.http.response import HttpResponseBase
 from django.template.response import TemplateResponse
-from django.urls import URLPattern, path
+from django.urls import URLPattern, path, reverse
 from django.utils.cache import add_never_cache_headers, patch_vary_headers
 
 from apps.core.pauses import pause_of
 from apps.live.selectors import live_script
+from apps.people.selectors import erasure_of_login, plan_of
+from apps.people.services import look_note
 from apps.webui.person import Person, person_of
 
 View = Callable[..., HttpResponseBase]
@@ -23,12 +25,15 @@ View = Callable[..., HttpResponseBase]
 class Page:
     """A page or a fragment of one. A view takes the request, the person, and the arguments of its address.
 
-    name: of its address, which begins with `webui:`. path: below `/`.
+    name: of its address, which begins with `webui:`. path: below `/`. is_own: not for an operator who looks. is_public:
+    also for strangers, by an address that cannot be guessed; its view takes no person.
     """
 
     name: str
     path: str
     view: View
+    is_own: bool = False
+    is_public: bool = False
 
 
 def guarded(page: Page) -> View:
@@ -39,16 +44,29 @@ def guarded(page: Page) -> View:
 
     @wraps(page.view)
     def view(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
-        if not request.user.is_authenticated:
-            is_first = page.path == ""
-            return visitors_page(request) if is_first else redirect_to_login(request.get_full_path())
-        person = person_of(request)
-        answer = no_person(request) if person is None else page.view(request, person, *args, **kwargs)
+        answer = answer_of(page, request, *args, **kwargs)
         add_never_cache_headers(answer)
         patch_vary_headers(answer, ["Cookie"])
         return answer
 
     return view
+
+
+def answer_of(page: Page, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponseBase:
+    """Return what a page answers to who asks: its person, an operator who looks, another account, a stranger."""
+    if page.is_public:
+        return page.view(request, *args, **kwargs)
+    if not request.user.is_authenticated:
+        is_first = page.path == ""
+        return visitors_page(request) if is_first else redirect_to_login(request.get_full_path())
+    person = person_of(request)
+    if person is None:
+        return no_person(request)
+    if person.look is not None:
+        if page.is_own or request.method not in {"GET", "HEAD"}:
+            return TemplateResponse(request, "webui/looking_only.html", {"person": person}, status=403)
+        look_note(request, person.look, request.path)
+    return page.view(request, person, *args, **kwargs)
 
 
 def page_urls(pages: tuple[Page, ...]) -> list[URLPattern]:
@@ -62,7 +80,12 @@ def visitors_page(request: HttpRequest) -> HttpResponseBase:
 
 
 def no_person(request: HttpRequest) -> HttpResponseBase:
-    """Say that an account is no person's, and where it works. The first page is a way to the admin, not a refusal."""
+    """Say that an account is no person's, and where it works. The first page is a way to the admin, not a refusal.
+
+    One whose person is being forgotten just now, and comes back with nothing, is led to how far that is.
+    """
+    if (erasure := erasure_of_login(request.user.pk)) is not None:
+        return HttpResponseRedirect(reverse("webui:forgotten", args=[erasure.uuid]))
     is_refused = request.path != "/"
     context = {"may_enter_admin": request.user.is_staff}
     return TemplateResponse(request, "webui/no_person.html", context, status=403 if is_refused else 200)
@@ -70,7 +93,12 @@ def no_person(request: HttpRequest) -> HttpResponseBase:
 
 def render_page(request: HttpRequest, person: Person, template: str, title: str, **context: Any) -> TemplateResponse:
     """Render a whole page. title: its heading."""
-    frame = {"live_script": live_script(request), "pause": pause_of(person.user_id)}
+    planned = plan_of(person.user_id)
+    frame = {
+        "live_script": live_script(request),
+        "planned": planned,
+        "pause": pause_of(person.user_id) if planned is None else None,
+    }
     return TemplateResponse(request, template, {"person": person, "title": title, **frame, **context})
 
 

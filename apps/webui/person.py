@@ -1,19 +1,29 @@
 """The person who looks at a page, and what they may do: what a key that is bound to their id may."""
 
+from __future__ import annotations
+
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from django.http import HttpRequest
 
 from apps.core.domain.scope import Access, Permission, Scope
 from apps.core.pauses import PERSON
 
+if TYPE_CHECKING:
+    from apps.people.selectors import Look
+
 
 @dataclass(frozen=True)
 class Person:
-    """Whose pages are shown. user_id: whose memories. name: as which they sign in."""
+    """Whose pages are shown. user_id: whose memories. name: of the account that is signed in.
+
+    look: while an operator looks at the pages of this person, who then is not the one that is signed in.
+    """
 
     user_id: str
     name: str
+    look: Look | None = None
 
     @property
     def scope(self) -> Scope:
@@ -22,12 +32,19 @@ class Person:
 
     @property
     def access(self) -> Access:
-        """Return what they may do: read and write what is theirs, and nothing else."""
+        """Return what they may do: read and write what is theirs, and nothing else. Who looks may read."""
+        if self.look is not None:
+            return Access(self.scope, Permission.READ, f"admin:{self.name}")
         return Access(self.scope, Permission.WRITE, f"{PERSON}{self.user_id}")
 
 
 def person_of(request: HttpRequest) -> Person | None:
-    """Return the person whom the signed-in account belongs to; None for an account that is no person's."""
+    """Return the person whom the signed-in account belongs to, or looks at; None for an account that is no person's."""
+    # Here, since a tag of templates needs this module before the admin is there, which the selectors need.
+    from apps.people.selectors import look_of
+
+    if (look := look_of(request)) is not None:
+        return Person(look.user_id, request.user.get_username(), look)
     account = getattr(request.user, "account", None)
     if account is None or not account.person_id:
         return None

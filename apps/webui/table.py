@@ -6,6 +6,7 @@ from apps.webui.home.table import PAGES as HOME
 from apps.webui.memory.table import PAGES as MEMORY
 from apps.webui.notes.table import PAGES as NOTES
 from apps.webui.pages import Page
+from apps.webui.privacy.table import PAGES as PRIVACY
 
 PAGES: tuple[Page, ...] = (
     *HOME,
@@ -13,4 +14,5 @@ PAGES: tuple[Page, ...] = (
     *MEMORY,
     *CLEAR_UP,
     *NOTES,
+    *PRIVACY,
 )

@@ -6,6 +6,7 @@ from django.contrib.auth import get_user_model
 from django.db.models import F, Func, Q, Value
 
 from apps.accounts.models import Account, Invitation
+from apps.accounts.sessions import SessionStore, sessions_of
 from apps.core.personal.store import PersonalStore
 from apps.core.steps import Step, no_step
 
@@ -31,6 +32,8 @@ class AccountStore(PersonalStore):
             yield invited
         removed = 0
         for login in get_user_model().objects.filter(account__user_id=user_id):
+            # They hold the name with which the person signed in.
+            SessionStore.get_model_class().objects.filter(session_key__in=list(sessions_of(login))).delete()
             login.delete()
             removed += 1
         if removed:

@@ -3,6 +3,7 @@
 from collections.abc import Iterator, Sequence
 from typing import Any
 
+from django.contrib.auth import get_user_model
 from django.db.models import Q, QuerySet, TextField
 from django.db.models.functions import Cast
 
@@ -19,6 +20,9 @@ from apps.core.steps import Step, no_step
 FORGOTTEN_KEY = "key of a forgotten user"
 # And of one who acted on their own pages.
 FORGOTTEN_PERSON = "a forgotten user"
+# And of the name of an account that is removed with its person.
+FORGOTTEN_ACCOUNT = "account of a forgotten user"
+EMPTY: dict[str, Any] = {"user_id": "", "household_id": "", "persona_id": "", "object_id": "", "detail": {}}
 # By these an import recognises an entry that is there already.
 IDENTITY = ("at", "actor_kind", "actor", "action", "object_type", "object_id", "outcome", "request_id")
 
@@ -60,7 +64,7 @@ class AuditStore(PersonalStore):
         return True
 
     def count(self, user_id: str) -> int:
-        return entries_about(user_id).count() + len(mentions(user_id))
+        return entries_about(user_id).count() + len(mentions(user_id)) + acts_of(user_id).count()
 
     def forget(self, user_id: str, step: Step = no_step) -> Iterator[int]:
         """Empty who entries were about, in parts, each in a transaction of its own."""
@@ -72,6 +76,15 @@ class AuditStore(PersonalStore):
             yield len(keys)
         while True:
             with allow_changes("forgetting"):
+                keys = list(acts_of(user_id).order_by("pk").values_list("pk", flat=True)[:ROWS_AT_ONCE])
+                emptied = AuditEntry.objects.filter(pk__in=keys)
+                emptied.update(**EMPTY, actor=FORGOTTEN_ACCOUNT)
+            if not keys:
+                break
+            step("audit acts")
+            yield len(keys)
+        while True:
+            with allow_changes("forgetting"):
                 keys = list(entries_about(user_id).order_by("pk").values_list("pk", flat=True)[:ROWS_AT_ONCE])
                 empty(AuditEntry.objects.filter(pk__in=keys), user_id)
             if not keys:
@@ -80,7 +93,7 @@ class AuditStore(PersonalStore):
             yield len(keys)
 
     def find(self, user_id: str) -> Iterator[str]:
-        if AuditEntry.objects.filter(user_id=user_id).exists() or mentions(user_id):
+        if AuditEntry.objects.filter(user_id=user_id).exists() or mentions(user_id) or acts_of(user_id).exists():
             yield "audit_auditentry"
 
 
@@ -97,6 +110,12 @@ def entries_about(user_id: str) -> QuerySet[AuditEntry]:
             uuids = rows.annotate(id_as_text=Cast("uuid", TextField())).values("id_as_text")
             about |= Q(object_id__in=uuids)
     return AuditEntry.objects.filter(about)
+
+
+def acts_of(user_id: str) -> QuerySet[AuditEntry]:
+    """Return what accounts have done that are bound to a user, and are removed with that person."""
+    names = get_user_model().objects.filter(account__user_id=user_id).values("username")
+    return AuditEntry.objects.filter(actor_kind=ActorKind.PERSON, actor__in=names)
 
 
 def mentions(user_id: str) -> list[int]:
@@ -126,7 +145,7 @@ def empty(entries: QuerySet[AuditEntry], user_id: str) -> None:
     """Empty whose data entries were about, which object, and what changed of it. What was done stays."""
     keys = [one.pk for one in entries.filter(actor_kind=ActorKind.KEY) if names_user(one.actor, user_id)]
     own = list(entries.filter(actor=f"{PERSON}{user_id}").values_list("pk", flat=True))
-    entries.update(user_id="", household_id="", persona_id="", object_id="", detail={})
+    entries.update(**EMPTY)
     if keys:
         AuditEntry.objects.filter(pk__in=keys).update(actor=FORGOTTEN_KEY)
     if own:

@@ -16,7 +16,7 @@ from apps.core.admin.lists import comparable
 from apps.core.domain.cursors import Cursor
 from apps.core.domain.errors import MemoryHubError, NotFoundError
 from apps.core.domain.scope import MAX_IDENTIFIER_CHARS, Access, Permission, Scope
-from apps.people.selectors import NameKind, name_page, user_figures
+from apps.people.selectors import NameKind, may_look, name_page, user_figures
 
 PER_PAGE = 25
 SHOWN_KEYS = 12
@@ -83,6 +83,7 @@ def person_page(request: HttpRequest) -> HttpResponse:
         "tabs": tabs_of(request, user_id),
         "may_export": request.user.has_perms(EXPORTS),
         "may_forget": may_forget(request, access),
+        "may_look": may_look(request, user_id),
     }
     title = gettext("Person %(id)s") % {"id": user_id}
     try:

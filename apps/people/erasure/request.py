@@ -1,6 +1,7 @@
 """Asking for an erasure, and what it would remove."""
 
 from collections.abc import Mapping
+from uuid import UUID, uuid4
 
 from django.db import transaction
 from django_q.tasks import async_task
@@ -30,11 +31,20 @@ def obstacles(user_id: str, *, full: bool) -> list[str]:
     return [problem for store in personal_stores() for problem in store.obstacles(user_id, full=full)]
 
 
-def erasure_request(*, user_id: str, actor: str, clock: Clock = SYSTEM_CLOCK, enqueue: bool = True) -> Erasure:
+def erasure_request(
+    *,
+    user_id: str,
+    actor: str,
+    clock: Clock = SYSTEM_CLOCK,
+    enqueue: bool = True,
+    uuid: UUID | None = None,
+    keeps_account: bool = False,
+) -> Erasure:
     """Begin to forget a user: from now on nothing is written for them. Return the erasure, also one that is open.
 
-    enqueue: have a worker do it. Raises NotFoundError when there is nothing of the user, ConflictError while something
-    is in the way; it says what.
+    enqueue: have a worker do it. uuid: of the erasure, a new one without it. keeps_account: accounts that have pages of
+    the user keep them, with nothing on them. Raises NotFoundError when there is nothing of the user, ConflictError
+    while something is in the way; it says what.
     """
     running = Erasure.objects.filter(user_id=user_id, state__in=OPEN_STATES).first()
     if running is not None:
@@ -54,6 +64,8 @@ def erasure_request(*, user_id: str, actor: str, clock: Clock = SYSTEM_CLOCK, en
                 "digest": user_digest(user_id),
                 "requested_by": actor,
                 "requested_at": now,
+                "uuid": uuid or uuid4(),
+                "keeps_account": keeps_account,
             },
         )
     if is_new and enqueue:

@@ -22,6 +22,7 @@ from apps.core.steps import Step, no_step
 from apps.people.erasure.caches import caches_drop, processes_behind
 from apps.people.erasure.request import count_stores, obstacles, store_finds
 from apps.people.erasure.statistics import statistics_refresh
+from apps.people.leaving.accounts import logins_return, logins_set_aside
 from apps.people.models import OPEN_STATES, Erasure, ErasureState
 
 logger = logging.getLogger(__name__)
@@ -113,8 +114,12 @@ class ErasureRun:
             with transaction.atomic():
                 note_problems(self.erasure, problems)
                 unlock_user(self.user_id)
-                self.save(state=ErasureState.REFUSED, user_id="", finished_at=utcnow(self.clock))
+                logins_return(self.erasure)
+                self.save(state=ErasureState.REFUSED, user_id="", logins=[], finished_at=utcnow(self.clock))
             return False
+        if self.erasure.keeps_account:
+            logins_set_aside(self.erasure)
+            self.step("accounts set aside")
         self.save(state=ErasureState.REMOVING, found=count_stores(self.user_id), began_at=utcnow(self.clock))
         self.step("counted")
         return True
@@ -149,9 +154,11 @@ class ErasureRun:
         """Write the certificate, and let others write for the user again."""
         with transaction.atomic():
             unlock_user(self.user_id)
+            logins_return(self.erasure)
             self.save(
                 state=ErasureState.FINISHED,
                 user_id="",
+                logins=[],
                 finished_at=utcnow(self.clock),
                 processes=processes,
                 problems=[],

@@ -1,10 +1,13 @@
-"""The store of erasures."""
+"""The stores of what people asks for and keeps about them: erasures, downloads, plans and looks."""
 
 from collections.abc import Iterator
+from contextlib import suppress
 
+from apps.core.personal.erase import delete_in_parts
 from apps.core.personal.store import PersonalStore
 from apps.core.steps import Step, no_step
-from apps.people.models import Erasure
+from apps.people.downloads.files import remove_files, stray_files
+from apps.people.models import Download, Erasure, Look, PlannedErasure
 
 
 class ErasureStore(PersonalStore):
@@ -24,4 +27,75 @@ class ErasureStore(PersonalStore):
         return iter(())
 
 
-STORES = (ErasureStore(),)
+class DownloadStore(PersonalStore):
+    """Files that a person had made of everything. They are copies of what is exported, and not exported themselves."""
+
+    name = "downloads"
+    order = 102
+    models = (Download,)
+
+    def count(self, user_id: str) -> int:
+        """Return whether there is one, as a number."""
+        return Download.objects.filter(user_id=user_id).count()
+
+    def forget(self, user_id: str, step: Step = no_step) -> Iterator[int]:
+        """Remove the files first, so that a killed process leaves no file without a row."""
+        for download in Download.objects.filter(user_id=user_id):
+            remove_files(download.uuid)
+            step("download files")
+            download.delete()
+            yield 1
+        for path in stray_files():
+            with suppress(FileNotFoundError):
+                path.unlink()
+
+    def find(self, user_id: str) -> Iterator[str]:
+        """Yield where one is left. A file of no row may be of anyone."""
+        if self.count(user_id):
+            yield "people_download"
+        yield from (f"downloads/{path.name}" for path in stray_files())
+
+
+class PlanStore(PersonalStore):
+    """What people have asked to be forgotten. Another hub would do it unasked, so that it is not exported."""
+
+    name = "planned_erasures"
+    order = 101
+    models = (PlannedErasure,)
+
+    def count(self, user_id: str) -> int:
+        """Return whether there is one, as a number."""
+        return PlannedErasure.objects.filter(user_id=user_id).count()
+
+    def forget(self, user_id: str, step: Step = no_step) -> Iterator[int]:
+        """Delete it."""
+        yield from delete_in_parts(PlannedErasure.objects.filter(user_id=user_id))
+
+    def find(self, user_id: str) -> Iterator[str]:
+        """Yield where one is left."""
+        if self.count(user_id):
+            yield "people_plannederasure"
+
+
+class LookStore(PersonalStore):
+    """Looks of operators at the pages of a person. Their entries in the audit are exported, which say more."""
+
+    name = "looks"
+    order = 103
+    models = (Look,)
+
+    def count(self, user_id: str) -> int:
+        """Return how many there were."""
+        return Look.objects.filter(user_id=user_id).count()
+
+    def forget(self, user_id: str, step: Step = no_step) -> Iterator[int]:
+        """Delete them."""
+        yield from delete_in_parts(Look.objects.filter(user_id=user_id))
+
+    def find(self, user_id: str) -> Iterator[str]:
+        """Yield where one is left."""
+        if self.count(user_id):
+            yield "people_look"
+
+
+STORES = (ErasureStore(), DownloadStore(), PlanStore(), LookStore())

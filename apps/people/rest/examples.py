@@ -46,6 +46,9 @@ LEFT = {
     "accounts": 0,
     "admin": 0,
     "erasures": 0,
+    "planned_erasures": 0,
+    "downloads": 0,
+    "looks": 0,
     "audit": 2,
 }
 

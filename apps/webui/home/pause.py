@@ -12,6 +12,7 @@ from django.views.decorators.http import require_POST
 
 from apps.core.domain.clock import SYSTEM_CLOCK, utcnow
 from apps.core.pauses import pause_begin, pause_end
+from apps.people.selectors import plan_of
 from apps.webui.person import Person
 
 LENGTHS = {"hour": timedelta(hours=1), "day": timedelta(days=1), "week": timedelta(days=7), "open": None}
@@ -33,7 +34,10 @@ class PauseForm(forms.Form):
 
 @require_POST
 def pause(request: HttpRequest, person: Person) -> HttpResponse:
-    """Have nothing remembered of the person for a while."""
+    """Have nothing remembered of the person for a while; it is so already while everything is about to be forgotten."""
+    if plan_of(person.user_id) is not None:
+        messages.warning(request, _("Nothing is remembered already."))
+        return HttpResponseRedirect(reverse("webui:privacy"))
     form = PauseForm(request.POST)
     if form.is_valid():
         length = LENGTHS[form.cleaned_data["length"]]
@@ -47,7 +51,10 @@ def pause(request: HttpRequest, person: Person) -> HttpResponse:
 
 @require_POST
 def go_on(request: HttpRequest, person: Person) -> HttpResponse:
-    """Have things remembered again."""
+    """Have things remembered again; not while everything is about to be forgotten."""
+    if plan_of(person.user_id) is not None:
+        messages.warning(request, _("Take back the forgetting first."))
+        return HttpResponseRedirect(reverse("webui:privacy"))
     pause_end(user_id=person.user_id)
     messages.success(request, _("Your assistants may remember again."))
     return HttpResponseRedirect(reverse("webui:home"))

@@ -32,6 +32,7 @@ def test_a_second_start_makes_none_of_them_again() -> None:
         "notes: clear conversations",
         "notes: extract facts",
         "notes: look at the disk",
+        "people: downloads",
         "people: erase",
         "semantic: consolidate",
         "semantic: expire memories",

@@ -182,7 +182,7 @@ def rows_of_database() -> Iterator[tuple[str, str]]:
 
 def files_of_hub() -> list[Path]:
     """Every file in the data directory besides the database's own and the downloaded model."""
-    roots = (settings.SEMANTIC_INDEX_DIR, settings.TIMELINE_DIR)
+    roots = (settings.SEMANTIC_INDEX_DIR, settings.TIMELINE_DIR, settings.DOWNLOADS_DIR)
     return [path for root in roots for path in Path(root).rglob("*") if path.is_file()]
 
 

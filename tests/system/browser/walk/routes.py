@@ -20,6 +20,7 @@ from apps.core.models import ApiKey
 from apps.episodic.models import Segment
 from apps.events.services import failure_groups
 from apps.notes.models import NoteVersion
+from apps.people.leaving.plan import THEMSELVES
 from apps.people.models import Erasure
 from apps.semantic.models import Conflict, Memory
 
@@ -31,6 +32,7 @@ STATES = ("state", "status", "outcome", "is_enabled", "enabled")
 LEFT_OUT = {
     "cockpit_audit_csv": "a file",
     "mfa_download_recovery_codes": "a file",
+    "webui:privacy_file": "a file",
     "webui:manifest": "a file",
     "webui:service_worker": "a script",
     "admin:jsi18n": "a script",
@@ -161,6 +163,7 @@ ARGUMENTS: dict[str, Any] = {
         [f"webui:note_{step}" for step in ("version", "restore")],
         lambda: {"uuid": newest(NoteVersion.objects.filter(user_id="ana", place="MEMORY.md")).uuid},
     ),
+    "webui:forgotten": lambda: {"uuid": newest(Erasure.objects.filter(requested_by=THEMSELVES)).uuid},
     "webui:clear_up_answer": lambda: {"uuid": newest(Conflict.objects.filter(user_id="ana", state="open")).uuid},
     **dict.fromkeys(
         [
@@ -188,6 +191,7 @@ QUERIES = {
     "cockpit_person": "?user_id=ana",
     "cockpit_person_forget": "?user_id=ana",
     "webui:note_versions": "?from=1&to=2",
+    "cockpit_person_look": "?user_id=ana",
     "webui:ask": "?q=which+books+has+ana+read",
     "admin:search": "?s=ana",
     "admin:episodic_timelineevent_query": "?user_id=ana&text=event",

@@ -25,6 +25,7 @@ from django_q.models import Failure, OrmQ
 from django_q.signing import SignedPackage
 
 from apps.accounts.services import account_create, account_set_person, invitation_create, person_create
+from apps.audit.services import record as act_record
 from apps.core.domain.scope import Permission, Scope, system_access
 from apps.core.services import key_create, key_revoke
 from apps.episodic.maintenance.run import timeline_maintain, timeline_seal
@@ -37,6 +38,7 @@ from apps.notes.domain.text import digest
 from apps.notes.files.owner import folder_of
 from apps.notes.models import Compaction
 from apps.notes.services import daily_append, main_append
+from apps.people.leaving.plan import THEMSELVES
 from apps.people.services import erasure_request
 from apps.rules.services import rule_register, rule_update
 from apps.semantic.consolidation.services import consolidation_create
@@ -70,7 +72,8 @@ def main() -> None:
     sessions = sign_in_viewers()
     for fill in FILLS:
         fill()
-    wait_for(lambda: not Memory.objects.filter(user_id="zoe").exists(), "the worker to forget a person")
+    for user in ("zoe", "yan"):
+        wait_for(lambda user=user: not Memory.objects.filter(user_id=user).exists(), "the worker to forget a person")
     print("\n" + json.dumps({"sessions": sessions, "pages": [vars(page) for page in pages_of_hub()]}))
 
 
@@ -107,6 +110,11 @@ def fill_erasure() -> None:
     """Have a person forgotten, before anything else is there: events and memories of hers are gone at the end."""
     memory_save(access=ACCESS, draft=MemoryDraft("Zoe drinks tea.", scope=Scope("zoe")))
     erasure_request(user_id="zoe", actor="admin:operator")
+    memory_save(access=ACCESS, draft=MemoryDraft("Yan drinks tea.", scope=Scope("yan")))
+    erasure_request(user_id="yan", actor=THEMSELVES)
+    for act in ("person_look.begin", "person_look.open", "person.export"):
+        detail = {"reason": "Asked for help with a duplicate"} if act.endswith("begin") else {}
+        act_record(actor_kind="person", actor="rita", action=act, object_id="/", scope=Scope(PERSON), detail=detail)
 
 
 def fill_memories() -> None:

@@ -1,0 +1,68 @@
+"""Asking for a download, finding it, and removing it."""
+
+from datetime import timedelta
+from uuid import UUID
+
+from django.db import transaction
+from django_q.tasks import async_task
+
+from apps.core.db.user_locks import hold_users
+from apps.core.domain.clock import SYSTEM_CLOCK, Clock, utcnow
+from apps.people.downloads.files import remove_files, stray_files
+from apps.people.models import UNFINISHED, Download, DownloadState
+
+TASK = "apps.people.tasks.make_downloads"
+# How long a file is kept.
+KEPT = timedelta(days=3)
+
+
+def download_request(*, user_id: str, language: str, time_zone: str, clock: Clock = SYSTEM_CLOCK) -> Download:
+    """Have a ZIP file made of all that the hub keeps of a user, in place of an older one. Return one that is under way.
+
+    Raises UserLockedError for a user who is being forgotten.
+    """
+    with transaction.atomic():
+        hold_users([user_id])
+        found = Download.objects.select_for_update().filter(user_id=user_id).first()
+        if found is not None and found.state in UNFINISHED:
+            return found
+        if found is not None:
+            found.delete()
+            remove_files(found.uuid)
+        asked, is_new = Download.objects.get_or_create(
+            user_id=user_id,
+            defaults={"language": language, "time_zone": time_zone, "requested_at": utcnow(clock)},
+        )
+    if is_new:
+        async_task(TASK, task_name="people: make downloads", save=False)
+    return asked
+
+
+def download_of(user_id: str) -> Download | None:
+    """Return the download of a user, in whatever state it is."""
+    return Download.objects.filter(user_id=user_id).first()
+
+
+def download_ready(user_id: str, uuid: UUID, *, clock: Clock = SYSTEM_CLOCK) -> Download | None:
+    """Return a download of this user whose file can be taken; None for every other id."""
+    return Download.objects.filter(
+        user_id=user_id, uuid=uuid, state=DownloadState.READY, until__gt=utcnow(clock)
+    ).first()
+
+
+def download_remove(*, user_id: str) -> None:
+    """Remove the download of a user and its files; safe to repeat."""
+    for found in Download.objects.filter(user_id=user_id):
+        found.delete()
+        remove_files(found.uuid)
+
+
+def downloads_expire(*, clock: Clock = SYSTEM_CLOCK) -> int:
+    """Remove what was kept long enough, and files that belong to nothing. Return how many downloads."""
+    expired = list(Download.objects.filter(until__lte=utcnow(clock)))
+    for one in expired:
+        one.delete()
+        remove_files(one.uuid)
+    for path in stray_files():
+        path.unlink(missing_ok=True)
+    return len(expired)

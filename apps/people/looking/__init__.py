@@ -1,0 +1,1 @@
+"""Operators look at the pages of a person: for a reason, for a while, and so that the person reads it."""

@@ -1,0 +1,53 @@
+"""What each store of the hub keeps of a person, in words."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from django.utils.functional import Promise
+from django.utils.translation import gettext_lazy as _
+
+# In the order in which people want to know.
+STORES: dict[str, str | Promise] = {
+    "memories": _("Memories, with their history"),
+    "events": _("Things that happened"),
+    "notes": _("Notes and their versions"),
+    "conversations": _("Conversations, messages and what was learned in them"),
+    "receipts": _("Decisions between memories"),
+    "knowledge_sources": _("Sources of knowledge"),
+    "bridge": _("Links between what happened and memories"),
+    "note_compactions": _("Drafts of shorter notes"),
+    "consolidations": _("Searches for contradictions"),
+    "rules": _("Rules about your memories"),
+    "model_calls": _("Questions to language models"),
+    "keys": _("Apps that are yours alone, and grants to others"),
+    "accounts": _("Accounts that see what is yours"),
+    "audit": _("Records of who did what (what was done stays, without your name)"),
+    "admin": _("Notes of the admin about you"),
+    "outbox": _("Messages inside the hub"),
+    "tasks": _("Background work"),
+    "pauses": _("Pauses of remembering"),
+    "downloads": _("Files to download"),
+    "looks": _("Looks of operators at your pages"),
+    "planned_erasures": _("Your wish to be forgotten"),
+    "erasures": _("Records of forgetting"),
+    "retention_policies": _("Settings of the timeline"),
+    "routing_policies": _("Settings of what becomes a memory"),
+}
+
+
+@dataclass(frozen=True)
+class StoreCount:
+    """How much a store has. gone: of it, while it is being removed."""
+
+    words: str | Promise
+    count: int
+    gone: int = 0
+
+
+def store_counts(found: Mapping[str, int], left: Mapping[str, int] | None = None) -> list[StoreCount]:
+    """Return the stores that had something, in words. left: how much is there still; None for all of it."""
+    names = [name for name in [*STORES, *sorted(found.keys() - STORES.keys())] if found.get(name)]
+    return [
+        StoreCount(STORES.get(name, name), found[name], max(0, found[name] - (left or {}).get(name, 0)))
+        for name in names
+    ]
