@@ -1,5 +1,7 @@
 """Requests for background work on the timeline."""
 
+from typing import Any
+
 from django_q.tasks import async_task
 
 from apps.events.services import request_once
@@ -15,3 +17,8 @@ def request_maintenance() -> None:
 def request_pruning(*, resume: bool) -> None:
     """Enqueue `tasks.prune`. Its result is not kept: the policies show it."""
     async_task(f"{_TASKS}prune", resume=resume, q_options={"task_name": "timeline: prune", "save": False})
+
+
+def request_forgetting(**arguments: Any) -> None:
+    """Enqueue `tasks.forget`. Its result is not kept: the timeline shows what is left."""
+    async_task(f"{_TASKS}forget", **arguments, q_options={"task_name": "timeline: forget", "save": False})

@@ -15,6 +15,7 @@ from apps.episodic.maintenance.run import MaintenanceReport, timeline_compact, t
 from apps.episodic.maintenance.runner import MaintenanceRunningError
 from apps.episodic.recording.record import RecordAction, RecordOutcome, RecordResult, event_record, events_record
 from apps.episodic.retention.delete import event_delete
+from apps.episodic.retention.forget import Forgetting, Forgotten, events_forget, forgetting_go_on
 from apps.episodic.retention.policies import (
     RetentionPreview,
     retention_create,
@@ -28,10 +29,10 @@ from apps.episodic.store.quarantine import segment_quarantine
 from apps.episodic.warnings import warning_end, warning_report
 
 __all__ = [
-    "EventImport", "JobKind", "JobMessage", "JobStatus", "MaintenanceReport", "MaintenanceRunningError",
-    "MessageSeverity", "RecordAction", "RecordOutcome", "RecordResult", "RetentionPreview", "enqueue_job",
-    "event_delete", "event_record", "events_import", "events_purge", "events_record", "health_check",
-    "retention_create", "retention_delete", "retention_preview", "retention_update", "run_part", "run_status",
-    "segment_quarantine", "timeline_compact", "timeline_maintain", "timeline_prune", "timeline_seal", "warning_end",
-    "warning_report",
+    "EventImport", "Forgetting", "Forgotten", "JobKind", "JobMessage", "JobStatus", "MaintenanceReport",
+    "MaintenanceRunningError", "MessageSeverity", "RecordAction", "RecordOutcome", "RecordResult", "RetentionPreview",
+    "enqueue_job", "event_delete", "event_record", "events_forget", "events_import", "events_purge", "events_record",
+    "forgetting_go_on", "health_check", "retention_create", "retention_delete", "retention_preview",
+    "retention_update", "run_part", "run_status", "segment_quarantine", "timeline_compact", "timeline_maintain",
+    "timeline_prune", "timeline_seal", "warning_end", "warning_report",
 ]  # fmt: skip

@@ -7,7 +7,13 @@ import logging
 from typing import Any
 
 from apps.episodic.jobs import request_maintenance, request_pruning
-from apps.episodic.services import MaintenanceRunningError, run_part, timeline_maintain, timeline_prune
+from apps.episodic.services import (
+    MaintenanceRunningError,
+    forgetting_go_on,
+    run_part,
+    timeline_maintain,
+    timeline_prune,
+)
 
 logger = logging.getLogger(__name__)
 
@@ -41,6 +47,12 @@ def prune(resume: bool = False) -> None:
         return
     if not finished:
         request_pruning(resume=True)
+
+
+def forget(*, actor: str, user_id: str, start: str | None, end: str | None, event_type: str) -> None:
+    """Remove what is left of a person's events of some time or kind, which the person asked for."""
+    span = {"user_id": user_id, "start": start, "end": end, "event_type": event_type}
+    forgetting_go_on(actor=actor, seconds=SECONDS, wait_seconds=WAIT_SECONDS, **span)
 
 
 def work_part(*, kind: str, segment_ids: list[int], run: str, tries: int = 0) -> dict[str, Any]:

@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 from functools import partial
+from types import MappingProxyType
 from uuid import UUID, uuid4
 
 from django.conf import settings
@@ -115,15 +116,24 @@ def trim(*, clock: Clock = SYSTEM_CLOCK, batch: int = TRIM_BATCH) -> int:
     return removed
 
 
-def payloads_redact(*, name: str, matching: Mapping[str, str], fields: Collection[str], until: datetime) -> int:
+def payloads_redact(
+    *,
+    name: str,
+    matching: Mapping[str, str],
+    fields: Collection[str],
+    until: datetime,
+    among: Mapping[str, Collection[str]] = MappingProxyType({}),
+) -> int:
     """Empty text fields of stored payloads, when their contents must be gone everywhere; return how many events.
 
-    matching: the values of other fields of the payloads. until: only of events that were emitted until then. Each
-    batch is a transaction of its own. A delivery that is running concurrently has read the payload before.
+    matching: the values of other fields of the payloads. among: fields that have one of several values. until: only of
+    events that were emitted until then. Each batch is a transaction of its own. A delivery that is running concurrently
+    has read the payload before.
     """
     redacted, last = 0, 0
     empty = json.dumps(dict.fromkeys(fields, ""))
     found = Event.objects.filter(name=name, payload__contains=dict(matching), created_at__lte=until)
+    found = found.filter(**{f"payload__{field}__in": list(values) for field, values in among.items()})
     while ids := list(found.filter(id__gt=last).order_by("id").values_list("id", flat=True)[:TRIM_BATCH]):
         with connection.cursor() as cursor:
             cursor.execute("UPDATE events_event SET payload = payload || %s::jsonb WHERE id = ANY(%s)", [empty, ids])

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 
 from apps.episodic.domain.event import EPOCH, MICROSECOND
+from apps.episodic.domain.segment_file.format import Array
 
 MAX_BUCKETS = 62
 MINUTE, HOUR, DAY = timedelta(minutes=1), timedelta(hours=1), timedelta(days=1)
@@ -44,6 +45,10 @@ class Buckets:
         """Return the number of the span that a moment lies in, from -1 for before the first to `count` for after."""
         number = ((moment - EPOCH) // MICROSECOND - self.first) // (self.width // MICROSECOND)
         return max(-1, min(number, self.count))
+
+    def numbers(self, times: Array) -> Array:
+        """Return the numbers of the spans of moments in microseconds."""
+        return (times - self.first) // (self.width // MICROSECOND)
 
 
 @dataclass(frozen=True)

@@ -3,6 +3,7 @@
 import logging
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from uuid import UUID
 
 from django.db import transaction
@@ -15,7 +16,7 @@ from apps.core.steps import Step, no_step
 from apps.episodic.domain.event import EventRecord, ScopeKey
 from apps.episodic.domain.removal import CutoffOf, runs_to_remove, should_remove
 from apps.episodic.domain.retention import PrunedEvent, pruned_batches
-from apps.episodic.domain.segment_file.format import Damage, SegmentDamagedError
+from apps.episodic.domain.segment_file.format import Damage, SegmentDamagedError, microseconds
 from apps.episodic.domain.segment_file.reader import SegmentFile
 from apps.episodic.domain.segment_state import RowsState, SegmentState
 from apps.episodic.events import EventsPruned, PruneReason
@@ -42,7 +43,8 @@ OnRemoved = Callable[[Sequence[PrunedEvent]], None]
 class Removal:
     """Which events are to be removed, as a condition on rows and by scope and time; and why, and by whom.
 
-    only: of these, just the event of this id. is_announced: hub events name what was removed.
+    only: of these, just the event of this id. since: none that happened before. event_type: just those of this type.
+    is_announced: hub events name what was removed.
     """
 
     rows: Q
@@ -51,12 +53,25 @@ class Removal:
     actor: str
     on_removed: OnRemoved | None = None
     only: UUID | None = None
+    since: datetime | None = None
+    event_type: str = ""
     is_announced: bool = True
 
     def includes(self, record: EventRecord) -> bool:
         """Return whether an event of a file is to be removed."""
         is_meant = self.only is None or record.uuid == self.only
-        return is_meant and should_remove(record.key, record.timestamp, self.cutoff_of)
+        is_late = self.since is None or record.timestamp >= self.since
+        is_kind = not self.event_type or record.event_type == self.event_type
+        return is_meant and is_late and is_kind and should_remove(record.key, record.timestamp, self.cutoff_of)
+
+    def is_in(self, file: SegmentFile) -> bool:
+        """Return whether a file has an event that is to be removed. Reads the runs that may hold one, if need be."""
+        some, _ = runs_to_remove(file.scopes, file.runs, self.cutoff_of)
+        if self.since is not None:
+            some &= file.runs["last"] >= microseconds(self.since)
+        if not some.any() or (self.since is None and not self.event_type):
+            return bool(some.any())
+        return any(self.includes(record) for record in file.read_runs(some.nonzero()[0].tolist()))
 
 
 @dataclass
@@ -125,8 +140,7 @@ def segment_remove(segment: Segment, removal: Removal, *, clock: Clock, step: St
     Raises SegmentDamagedError, OSError, StaleSegmentError; then nothing has changed.
     """
     file = file_open(segment)
-    some, _ = runs_to_remove(file.scopes, file.runs, removal.cutoff_of)
-    if not some.any():
+    if not removal.is_in(file):
         return 0
     gone: list[PrunedEvent] = []
 

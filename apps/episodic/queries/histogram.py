@@ -5,7 +5,7 @@ read once and kept (`store.columns`); of another one, only the runs that are cou
 """
 
 from collections.abc import Collection, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
@@ -14,7 +14,8 @@ from django.db import connection
 
 from apps.core.domain.scope import Access, Reach, Scope
 from apps.episodic.domain.archive_index import Selection
-from apps.episodic.domain.event import MICROSECOND, EventRecord
+from apps.episodic.domain.days import EventDays, Spans
+from apps.episodic.domain.event import EventRecord
 from apps.episodic.domain.histogram import Buckets, EventHistogram
 from apps.episodic.domain.segment_file.format import Array, SegmentDamagedError, microseconds, moment_of
 from apps.episodic.domain.window import Window
@@ -50,7 +51,7 @@ ORDER BY e.timestamp {{direction}}, e.id {{direction}} LIMIT 1)"""  # noqa: S608
 class Counts:
     """Events by type and span, added up. since: see EventHistogram."""
 
-    buckets: Buckets
+    buckets: Buckets | Spans
     span: tuple[datetime, datetime]
     types: frozenset[str]
     by_type: dict[str, list[int]]
@@ -70,8 +71,7 @@ class Counts:
         """Add those events that are asked for, by their times in microseconds and the places of their types."""
         first, last = map(microseconds, self.span)
         inside = (times >= first) & (times <= last)
-        size = self.buckets.width // MICROSECOND
-        places = (times[inside] - self.buckets.first) // size
+        places = self.buckets.numbers(times[inside])
         cells, counts = np.unique(places * len(names) + types[inside], return_counts=True)
         for cell, count in zip(cells.tolist(), counts.tolist(), strict=True):
             bucket, kind = divmod(cell, len(names))
@@ -92,17 +92,32 @@ def event_histogram(
     window: counts only what is in it as well. event_types: those wanted, none for all. Raises UnavailableError while
     this process is still loading files.
     """
-    reach, narrowed = access.reach(scope), within(buckets.span, window)
-    if reach.is_empty or narrowed is None:
-        return EventHistogram(buckets, {})
-    wanted = Counts(buckets, narrowed, frozenset(event_types), {})
+    counts = count_events(access, scope, Counts(buckets, buckets.span, frozenset(event_types), {}), window)
+    return EventHistogram(buckets, counts.by_type, counts.since)
 
-    def add_up(rows: list[tuple[int, str, int]], view: ArchiveView) -> EventHistogram:
-        counts = Counts(buckets, narrowed, wanted.types, {})
+
+def event_days(access: Access, scope: Scope, spans: Spans, *, event_types: Collection[str] = ()) -> EventDays:
+    """Count the caller's events of a scope in spans of any length, such as days in a time zone, by type.
+
+    event_types: those wanted, none for all. Raises UnavailableError while this process is still loading files.
+    """
+    counts = count_events(access, scope, Counts(spans, spans.span, frozenset(event_types), {}), Window())
+    return EventDays(counts.by_type, counts.since)
+
+
+def count_events(access: Access, scope: Scope, wanted: Counts, window: Window) -> Counts:
+    """Return what is wanted with all events of the caller's that lie in a window as well, of one moment."""
+    reach, narrowed = access.reach(scope), within(wanted.span, window)
+    if reach.is_empty or narrowed is None:
+        return wanted
+    wanted = replace(wanted, span=narrowed)
+
+    def add_up(rows: list[tuple[int, str, int]], view: ArchiveView) -> Counts:
+        counts = replace(wanted, by_type={})
         for bucket, kind, count in rows:
             counts.add(kind, bucket, count)
         count_archived(view, reach, counts)
-        return EventHistogram(buckets, counts.by_type, counts.since)
+        return counts
 
     return of_one_moment(lambda: count_rows(reach, wanted), add_up)
 
@@ -137,7 +152,7 @@ def count_rows(reach: Reach, wanted: Counts) -> tuple[int, list[tuple[int, str, 
     """Return the version of the catalogue, and the number of rows of each span and type."""
     conditions, values = rows_where(reach, Window(*wanted.span), sorted(wanted.types))
     with connection.cursor() as cursor:
-        cursor.execute(SQL.format(**conditions), {**values, "edges": wanted.buckets.edges[:-1]})
+        cursor.execute(SQL.format(**conditions), {**values, "edges": list(wanted.buckets.edges[:-1])})
         found = cursor.fetchall()
     return found[0][0], [(bucket, kind, count) for _, bucket, kind, count in found if kind is not None]
 
