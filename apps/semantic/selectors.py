@@ -20,7 +20,16 @@ from apps.core.domain.filters.expression import EVERYTHING, names_field
 from apps.core.domain.filters.expression import Expression as Filter
 from apps.core.domain.scope import Access, Scope
 from apps.llm.selectors import active_space
-from apps.semantic.models import Conflict, ConflictOutcome, Memory, MemoryRevision, MemoryStatus, ReviewState
+from apps.semantic.models import (
+    Conflict,
+    ConflictOutcome,
+    Ingestion,
+    IngestionStatus,
+    Memory,
+    MemoryRevision,
+    MemoryStatus,
+    ReviewState,
+)
 from apps.semantic.models.filters import memory_condition
 from apps.semantic.querysets import ConflictQuerySet, MemoryQuerySet
 
@@ -45,7 +54,9 @@ __all__ = [
     "managed_facts",
     "managed_get",
     "managed_memories",
+    "memories_made",
     "memories_near",
+    "memories_of_events",
     "memories_with_words",
     "memory_counts",
     "memory_figures",
@@ -254,6 +265,26 @@ def conflicts_with_words(access: Access, text: str, limit: int) -> list[Conflict
     for word in text.replace("\x00", "").split():
         receipts = receipts.filter(Q(candidate__content__icontains=word) | Q(existing__content__icontains=word))
     return list(receipts.select_related("candidate", "existing").newest_first()[:limit])
+
+
+def memories_of_events(access: Access, events: Collection[UUID]) -> dict[UUID, Memory]:
+    """Return the caller's memories that were made of events and are not deleted, by event."""
+    links = Ingestion.objects.visible_to(access).filter(event_id__in=events, status=IngestionStatus.LINKED)
+    found = links.exclude(memory__status=MemoryStatus.DELETED).select_related("memory").order_by("id")
+    return {link.event_id: link.memory for link in found if link.memory is not None}
+
+
+def memories_made(access: Access, start: datetime | None, end: datetime | None, event_type: str = "") -> list[UUID]:
+    """Return the caller's active memories that were made of events of a time, both ends included, each once.
+
+    event_type: of the events; empty for all.
+    """
+    links = Ingestion.objects.visible_to(access).filter(status=IngestionStatus.LINKED)
+    links = links if start is None else links.filter(timestamp__gte=start)
+    links = links if end is None else links.filter(timestamp__lte=end)
+    links = links.filter(event_type=event_type) if event_type else links
+    made = Memory.objects.visible_to(access).active().filter(pk__in=links.values("memory"))
+    return list(made.order_by("pk").values_list("uuid", flat=True))
 
 
 @dataclass(frozen=True)

@@ -24,6 +24,7 @@ PLACES: tuple[Place, ...] = (
     Place(name="home", title=_("Home"), icon="home", is_main=True),
     Place(name="ask", title=_("Ask"), icon="search", is_main=True),
     Place(name="clear_up", title=_("To clear up"), icon="pair", is_main=True),
+    Place(name="days", title=_("My days"), icon="days", is_main=True),
     Place(name="notes", title=_("Notes"), icon="notes"),
     Place(name="privacy", title=_("Privacy"), icon="shield"),
 )

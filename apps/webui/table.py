@@ -2,6 +2,7 @@
 
 from apps.webui.ask.table import PAGES as ASK
 from apps.webui.clear_up.table import PAGES as CLEAR_UP
+from apps.webui.days.table import PAGES as DAYS
 from apps.webui.home.table import PAGES as HOME
 from apps.webui.memory.table import PAGES as MEMORY
 from apps.webui.notes.table import PAGES as NOTES
@@ -13,6 +14,7 @@ PAGES: tuple[Page, ...] = (
     *ASK,
     *MEMORY,
     *CLEAR_UP,
+    *DAYS,
     *NOTES,
     *PRIVACY,
 )

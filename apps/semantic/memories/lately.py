@@ -28,7 +28,7 @@ def learned_lately(access: Access, since: datetime, limit: int) -> list[Learned]
     first = MemoryRevision.objects.filter(memory=OuterRef("pk"), action=RevisionAction.CREATED).order_by("id")
     memories = Memory.objects.visible_to(access).active().filter(created_at__gte=since, managed_by="")
     rows = memories.annotate(saved_by=Subquery(first.values("actor")[:1])).exclude(saved_by=access.actor)
-    return [Learned(row, row.saved_by or "") for row in rows.newest_first().defer("lexemes")[:limit]]
+    return [Learned(row, getattr(row, "saved_by", None) or "") for row in rows.newest_first().defer("lexemes")[:limit]]
 
 
 @transaction.atomic

@@ -25,7 +25,7 @@ def test_every_place_is_a_page() -> None:
 def address(name: str, memory: Memory) -> str:
     """Return the address of a page: about a memory, or about a note."""
     page = next(page for page in PAGES if page.name == name)
-    arguments = {"uuid": memory.uuid, "path": "MEMORY.md"}
+    arguments = {"uuid": memory.uuid, "path": "MEMORY.md", "span": "2026-11-02"}
     return reverse(f"webui:{name}", kwargs={key: one for key, one in arguments.items() if f":{key}>" in page.path})
 
 
@@ -37,7 +37,7 @@ def test_a_page_shows_nothing_of_another_person(page, ana: Client) -> None:
             ana.get(address(page.name, memory)),
             ana.post(address(page.name, memory), {"question": "likes"}),
         ):
-            assert OTHER not in answer.content.decode()
+            assert OTHER not in answer.getvalue().decode()
             if memory is theirs and "<uuid:uuid>" in page.path:
                 assert answer.status_code in {404, 405}
     theirs.refresh_from_db()

@@ -17,7 +17,7 @@ from django_q.models import OrmQ, Schedule
 from apps.accounts.models import Invitation
 from apps.accounts.services import invitation_create, invitation_path, password_link
 from apps.core.models import ApiKey
-from apps.episodic.models import Segment
+from apps.episodic.models import Segment, TimelineEvent
 from apps.events.services import failure_groups
 from apps.notes.models import NoteVersion
 from apps.people.leaving.plan import THEMSELVES
@@ -33,6 +33,7 @@ LEFT_OUT = {
     "cockpit_audit_csv": "a file",
     "mfa_download_recovery_codes": "a file",
     "webui:privacy_file": "a file",
+    "webui:days_copy": "a file",
     "webui:manifest": "a file",
     "webui:service_worker": "a script",
     "admin:jsi18n": "a script",
@@ -164,6 +165,14 @@ ARGUMENTS: dict[str, Any] = {
         lambda: {"uuid": newest(NoteVersion.objects.filter(user_id="ana", place="MEMORY.md")).uuid},
     ),
     "webui:forgotten": lambda: {"uuid": newest(Erasure.objects.filter(requested_by=THEMSELVES)).uuid},
+    **dict.fromkeys(
+        [f"webui:days_{step}" for step in ("span", "forget")],
+        lambda: {"span": f"{newest(TimelineEvent.objects.filter(user_id='ana')).timestamp:%Y-%m-%d}"},
+    ),
+    **dict.fromkeys(
+        [f"webui:days_{step}" for step in ("event", "event_forget")],
+        lambda: {"uuid": newest(TimelineEvent.objects.filter(user_id="ana")).uuid},
+    ),
     "webui:clear_up_answer": lambda: {"uuid": newest(Conflict.objects.filter(user_id="ana", state="open")).uuid},
     **dict.fromkeys(
         [

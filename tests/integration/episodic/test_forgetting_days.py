@@ -9,14 +9,12 @@ import pytest
 from apps.core.domain.errors import ForbiddenError
 from apps.core.domain.scope import Access, Permission, Scope
 from apps.episodic.domain.days import EventDays, day_spans
-from apps.episodic.domain.retention import RetentionRule
 from apps.episodic.domain.segment_state import SegmentState
 from apps.episodic.domain.window import EventQuery, Window
 from apps.episodic.events import EventSaved, EventsPruned
 from apps.episodic.maintenance.runner import maintenance_lock
-from apps.episodic.models import RetentionPolicy, Segment, TimelineEvent
+from apps.episodic.models import Segment, TimelineEvent
 from apps.episodic.queries.histogram import event_days
-from apps.episodic.queries.kept import days_kept
 from apps.episodic.retention import forget as module
 from apps.episodic.retention.forget import Forgetting, Forgotten, events_forget, forgetting_go_on
 from apps.episodic.store.files import segment_path
@@ -200,14 +198,6 @@ def test_an_event_at_midnight_is_of_the_day_that_begins(timeline: Timeline) -> N
     assert event_days(ANA, Scope(), spans).counts["edge"] == [1, 1]
     asked = EventQuery(start=spans.edges[0], end=edge - timedelta(microseconds=1))
     assert [event.content for event in timeline.query(start=asked.start, end=asked.end).events] == ["edge 0"]
-
-
-def test_days_kept_are_those_of_the_household_or_of_all() -> None:
-    RetentionPolicy.objects.all().delete()
-    assert days_kept(["", "home"]) == {"": None, "home": None}
-    for rule in (RetentionRule("", 90, True), RetentionRule("home", 30, True), RetentionRule("work", 10, False)):
-        RetentionPolicy.objects.create(household_id=rule.household_id, days=rule.days, is_enabled=rule.is_enabled)
-    assert days_kept(["", "home", "work", "club"]) == {"": 90, "home": 30, "work": None, "club": 90}
 
 
 def test_a_lock_that_is_free_is_not_waited_for(timeline: Timeline) -> None:

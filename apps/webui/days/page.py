@@ -1,0 +1,196 @@
+"""The pages of years, months and days."""
+
+from datetime import date, timedelta
+from functools import wraps
+from typing import Any
+
+from django.http import HttpRequest, HttpResponse
+from django.http.response import HttpResponseBase
+from django.utils.timezone import get_current_timezone, localdate
+from django.utils.translation import gettext as _
+
+from apps.core.domain.clock import SYSTEM_CLOCK, utcnow
+from apps.core.domain.cursors import Cursor
+from apps.core.domain.errors import InvalidInputError, NotFoundError, UnavailableError
+from apps.core.domain.scope import Scope
+from apps.episodic.domain.days import EventDays, day_spans
+from apps.episodic.domain.event import MICROSECOND, EventRecord
+from apps.episodic.domain.window import EventQuery, Window
+from apps.episodic.selectors import event_counts, event_days, event_extent, event_list, kept_days
+from apps.semantic.selectors import memories_of_events
+from apps.webui.days.heat import SHADES, months_of, weekdays
+from apps.webui.days.kinds import Kind, kind_named, source_in_words
+from apps.webui.days.span import Span, day_span, span_or_404, this_year, year_span
+from apps.webui.pages import View, render_page
+from apps.webui.person import Person
+
+EVENTS_SHOWN = 50
+# Of an event in a list; its own page has all of it.
+SHOWN_CHARS = 600
+
+
+def when_loaded(view: View) -> View:
+    """Return a view that says so while this process still loads the files of the timeline."""
+
+    @wraps(view)
+    def loaded(request: HttpRequest, person: Person, *args: Any, **kwargs: Any) -> HttpResponseBase:
+        try:
+            return view(request, person, *args, **kwargs)
+        except UnavailableError:
+            answer = render_page(request, person, "webui/days/loading.html", _("My days"))
+            answer.status_code = 503
+            return answer
+
+    return loaded
+
+
+@when_loaded
+def days_page(request: HttpRequest, person: Person) -> HttpResponse:
+    """Show the present year."""
+    return calendar_page(request, person, this_year())
+
+
+@when_loaded
+def span_page(request: HttpRequest, person: Person, span: str) -> HttpResponse:
+    """Show a year, a month, or a day with its events."""
+    asked = span_or_404(span)
+    if asked.is_all:
+        return calendar_page(request, person, this_year())
+    return (day_page if asked.is_day else calendar_page)(request, person, asked)
+
+
+def calendar_page(request: HttpRequest, person: Person, span: Span) -> HttpResponse:
+    """Show the calendar of a year or a month."""
+    everything = counted(person, span)
+    kinds = kinds_of(everything)
+    kind = kind_named(request.GET.get("kind", ""), kinds)
+    totals = everything.counts[kind.name] if kind else everything.totals
+    days = [span.first + timedelta(days=number) for number in range((span.last - span.first).days + 1)]
+    by_day = dict(zip(days, totals or [0] * len(days), strict=True))
+    context = {
+        "span": span,
+        "kinds": kinds,
+        "kind": kind,
+        "total": sum(by_day.values()),
+        "months": [month for month in months_of(by_day) if not span.is_month or month.first == span.first],
+        "weekdays": weekdays(),
+        "shades": range(1, SHADES + 1),
+        "neighbours": years_beside(person, span),
+        "is_partial": everything.since,
+        "kept": kept(person),
+        "as_of": utcnow(SYSTEM_CLOCK),
+    }
+    return render_page(request, person, "webui/days/calendar.html", title_of(span), **context)
+
+
+def day_page(request: HttpRequest, person: Person, span: Span) -> HttpResponse:
+    """Show the events of a day, the latest first."""
+    kinds = kinds_of(counted(person, span))
+    kind = kind_named(request.GET.get("kind", ""), kinds)
+    window = span.window
+    query = EventQuery(start=window.start, end=window.end, top_k=EVENTS_SHOWN, event_types=(kind.name,) if kind else ())
+    try:
+        cursor = Cursor.read(request.GET["page"]) if "page" in request.GET else None
+        page = event_list(person.access, query, cursor=cursor)
+    except (InvalidInputError, NotFoundError):  # an event that has been forgotten since
+        page = event_list(person.access, query)
+    before, after = days_beside(person, window)
+    context = {
+        "span": span,
+        "kinds": kinds,
+        "kind": kind,
+        "total": kind.count if kind else sum(one.count for one in kinds),
+        "events": shown_events(person, page.rows),
+        "older": page.older,
+        "newer": page.newer,
+        "before": before,
+        "after": after,
+        "is_today": span.first == localdate(),
+        "kept": kept(person),
+        "as_of": utcnow(SYSTEM_CLOCK),
+    }
+    return render_page(request, person, "webui/days/day.html", title_of(span), **context)
+
+
+def title_of(span: Span) -> str:
+    """Return the heading of a page."""
+    return span.title if span.is_day else _("My days: %(span)s") % {"span": span.title}
+
+
+def counted(person: Person, span: Span) -> EventDays:
+    """Count the person's events on each day of a span, by kind."""
+    return event_days(person.access, Scope(), day_spans(span.first, span.last, get_current_timezone()))
+
+
+def kinds_of(days: EventDays) -> list[Kind]:
+    """Return the kinds of events that there are, the most frequent first."""
+    return [Kind(name, count) for name, count in days.by_type.items()]
+
+
+def shown_events(person: Person, events: tuple[EventRecord, ...]) -> list[dict[str, Any]]:
+    """Return events as a page shows them, each with the memory that was made of it."""
+    memories = memories_of_events(person.access, [event.uuid for event in events])
+    return [
+        {
+            "event": event,
+            "source": source_in_words(event.source),
+            "content": event.content[:SHOWN_CHARS],
+            "is_cut": len(event.content) > SHOWN_CHARS,
+            "memory": memories.get(event.uuid),
+        }
+        for event in events
+    ]
+
+
+def days_beside(person: Person, window: Window) -> tuple[Span | None, Span | None]:
+    """Return the nearest day before a day on which something happened, and the nearest one after it."""
+    assert window.start is not None
+    assert window.end is not None
+    earlier = event_list(person.access, EventQuery(end=window.start - MICROSECOND, top_k=1)).rows
+    later = later_day(person, window)
+    return (day_span(local_day(earlier[0])) if earlier else None), (day_span(later) if later else None)
+
+
+def later_day(person: Person, window: Window) -> date | None:
+    """Return the first day after a window on which something happened."""
+    assert window.end is not None
+    span = event_extent(person.access, Scope())
+    start = window.end + MICROSECOND
+    if span is None or span[1] < start:
+        return None
+    zone = get_current_timezone()
+    first, last = start.astimezone(zone).date(), span[1].astimezone(zone).date()
+    step = timedelta(days=366)
+    while first <= last:
+        until = min(last, first + step)
+        totals = event_days(person.access, Scope(), day_spans(first, until, zone)).totals
+        found = next((number for number, count in enumerate(totals) if count), None)
+        if found is not None:
+            return first + timedelta(days=found)
+        first = until + timedelta(days=1)
+    return None
+
+
+def local_day(event: EventRecord) -> date:
+    """Return the day on which an event happened, where the person is."""
+    return event.timestamp.astimezone(get_current_timezone()).date()
+
+
+def years_beside(person: Person, span: Span) -> dict[str, Span | None]:
+    """Return the year before and the one after, where something happened then or earlier, then or later."""
+    extent = event_extent(person.access, Scope())
+    if extent is None:
+        return {"before": None, "after": None}
+    zone, year = get_current_timezone(), span.first.year
+    first, last = (moment.astimezone(zone).year for moment in extent)
+    return {
+        "before": year_span(year - 1) if first < year else None,
+        "after": year_span(year + 1) if last > year or year < localdate().year else None,
+    }
+
+
+def kept(person: Person) -> list[dict[str, Any]]:
+    """Return for how long the person's events are kept, by household; the first is what belongs to none."""
+    named = [one.name for one in event_counts(person.access, Scope(), "household_id") if one.name]
+    days = kept_days(["", *sorted(named)])
+    return [{"household": household, "days": count} for household, count in days.items()]
