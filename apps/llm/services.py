@@ -9,7 +9,7 @@ from apps.llm.gateway.chat import chat
 from apps.llm.gateway.context import RESERVATION_MARGIN_MS, GatewayPolicy, gateway_policy
 from apps.llm.guards.rules import guard_rules
 from apps.llm.guards.status import BudgetStatus, budget_status, open_breakers
-from apps.llm.model_catalogue import ChosenModel, model_choose
+from apps.llm.model_catalogue import ChosenModel, ModelsListing, model_choose, models_listing
 from apps.llm.pricing.prices import prices_ensure
 from apps.llm.providers.configured import warm_up_chat_providers
 from apps.llm.status import ConfiguredModel, configured_models
@@ -22,6 +22,7 @@ __all__ = [
     "ConfiguredModel",
     "EmbeddingSpaceMismatchError",
     "GatewayPolicy",
+    "ModelsListing",
     "budget_status",
     "chat",
     "checked_parameters",
@@ -33,6 +34,7 @@ __all__ = [
     "guard_rules",
     "known_share",
     "model_choose",
+    "models_listing",
     "open_breakers",
     "prices_ensure",
     "space_activate",

@@ -5,6 +5,7 @@ from apps.webui.clear_up.table import PAGES as CLEAR_UP
 from apps.webui.days.table import PAGES as DAYS
 from apps.webui.home.table import PAGES as HOME
 from apps.webui.memory.table import PAGES as MEMORY
+from apps.webui.memory_settings.table import PAGES as MEMORY_SETTINGS
 from apps.webui.notes.table import PAGES as NOTES
 from apps.webui.pages import Page
 from apps.webui.privacy.table import PAGES as PRIVACY
@@ -17,4 +18,5 @@ PAGES: tuple[Page, ...] = (
     *DAYS,
     *NOTES,
     *PRIVACY,
+    *MEMORY_SETTINGS,
 )

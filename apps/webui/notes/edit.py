@@ -60,7 +60,7 @@ def edit_page(request: HttpRequest, person: Person, path: str) -> HttpResponse:
     if request.method != "POST":
         state = state_of(person, note)
         form = EditForm(initial={"text": state["text"], "base": state.get("sha256", ""), "back": "note"})
-        return editor(request, person, note, form, state)
+        return editor(request, person, note, form, state, preview=render(state["text"]) if state["has_text"] else "")
     form = EditForm(request.POST)
     if not form.is_valid() or "preview" in request.POST:
         typed = plain_ends(form.cleaned_data.get("text", ""))

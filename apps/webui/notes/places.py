@@ -79,9 +79,9 @@ def note_of_today() -> Note:
 
 
 def who_wrote(version: NoteVersion, person: Person) -> str:
-    """Return who wrote a version, in words: the person, an editor on the disk, or the name of a key."""
+    """Return who wrote a version, in words: the person, unless another one looks, an editor, or the name of a key."""
     kind, _colon, name = version.author.partition(":")
-    if version.author == f"{PERSON}{person.user_id}":
+    if version.author == f"{PERSON}{person.user_id}" and person.look is None:
         return _("You")
     if version.author == "disk":
         return _("An editor on the disk")

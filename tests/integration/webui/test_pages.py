@@ -25,7 +25,7 @@ def test_every_place_is_a_page() -> None:
 def address(name: str, memory: Memory) -> str:
     """Return the address of a page: about a memory, or about a note."""
     page = next(page for page in PAGES if page.name == name)
-    arguments = {"uuid": memory.uuid, "path": "MEMORY.md", "span": "2026-11-02"}
+    arguments = {"uuid": memory.uuid, "path": "MEMORY.md", "span": "2026-11-02", "part": "gate"}
     return reverse(f"webui:{name}", kwargs={key: one for key, one in arguments.items() if f":{key}>" in page.path})
 
 

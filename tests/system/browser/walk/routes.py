@@ -19,7 +19,7 @@ from apps.accounts.services import invitation_create, invitation_path, password_
 from apps.core.models import ApiKey
 from apps.episodic.models import Segment, TimelineEvent
 from apps.events.services import failure_groups
-from apps.notes.models import NoteVersion
+from apps.notes.models import Compaction, NoteVersion
 from apps.people.leaving.plan import THEMSELVES
 from apps.people.models import Erasure
 from apps.semantic.models import Conflict, Memory
@@ -173,6 +173,8 @@ ARGUMENTS: dict[str, Any] = {
         [f"webui:days_{step}" for step in ("event", "event_forget")],
         lambda: {"uuid": newest(TimelineEvent.objects.filter(user_id="ana")).uuid},
     ),
+    "webui:memory_settings_save": lambda: {"part": "gate"},
+    "webui:memory_compaction_decide": lambda: {"uuid": newest(Compaction.objects.filter(user_id="ana")).uuid},
     "webui:clear_up_answer": lambda: {"uuid": newest(Conflict.objects.filter(user_id="ana", state="open")).uuid},
     **dict.fromkeys(
         [

@@ -1,0 +1,190 @@
+"""The parts of the settings of memory: which there are, what each says of itself, and what a form of one changes."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any
+
+from django.utils.functional import Promise
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from apps.notes.domain.settings import SETTINGS, MemoryConfig, Range, check
+
+Words = str | Promise
+PERCENT = 100
+
+
+class Kind(StrEnum):
+    """How a setting is entered. PERCENT: a share of one, entered as percent."""
+
+    SWITCH = "switch"
+    MODEL = "model"
+    NUMBER = "number"
+    PERCENT = "percent"
+
+
+@dataclass(frozen=True)
+class Setting:
+    """A setting. name: as in the file. along: others that are switched on with this one, which is nothing without."""
+
+    name: str
+    kind: Kind
+    label: Words
+    along: tuple[str, ...] = ()
+
+    def value(self, config: MemoryConfig) -> Any:
+        """Return the value that holds; of a switch, whether it has an effect."""
+        names = (self.name, *self.along)
+        values = [getattr(config, SETTINGS[name].name) for name in names]
+        return all(values) if self.kind is Kind.SWITCH else values[0]
+
+    def shown(self, config: MemoryConfig) -> str:
+        """Return the value as a form has it: of a switch `on` or nothing."""
+        value = self.value(config)
+        if self.kind is Kind.SWITCH:
+            return "on" if value else ""
+        return str(round(PERCENT * value)) if self.kind is Kind.PERCENT else str(value)
+
+    @property
+    def limits(self) -> Range:
+        """Return the least and the greatest number that a form takes."""
+        found: Range = SETTINGS[self.name].metadata["range"]
+        factor = PERCENT if self.kind is Kind.PERCENT else 1
+        return Range(round(factor * found.least), round(factor * found.greatest))
+
+    def read(self, text: str) -> dict[str, Any]:
+        """Return what a form sets, by names as in the file. Raises ValueError for what cannot be, in words."""
+        if self.kind is Kind.SWITCH:
+            return dict.fromkeys((self.name, *self.along), True) if text == "on" else {self.name: False}
+        value: Any = text
+        if self.kind is not Kind.MODEL:
+            value = int(text) if text.isascii() and text.isdecimal() and len(text) < 10 else text
+            value = value / PERCENT if self.kind is Kind.PERCENT and isinstance(value, int) else value
+        checked, expected = check(SETTINGS[self.name], value)
+        if expected is not None:
+            raise ValueError(self.expected())
+        return {self.name: checked}
+
+    def expected(self) -> str:
+        """Return in words what a form may have here."""
+        if self.kind is Kind.MODEL:
+            return _("Choose one of the models.")
+        least, greatest = self.limits.least, self.limits.greatest
+        limits = {"least": f"{least:,}", "greatest": f"{greatest:,}"}
+        return _("A whole number from %(least)s to %(greatest)s.") % limits
+
+
+@dataclass(frozen=True)
+class Part:
+    """Settings that are one form. name: in its address. explanation: shown below the switch."""
+
+    name: str
+    title: Words
+    explanation: Words
+    settings: tuple[Setting, ...]
+    is_by_model: bool = False
+
+    @property
+    def switch(self) -> Setting:
+        """Return the setting that switches the part on."""
+        return self.settings[0]
+
+    @property
+    def model(self) -> Setting | None:
+        """Return the setting that chooses a model."""
+        return next((one for one in self.settings if one.kind is Kind.MODEL), None)
+
+
+AUTO = Part(
+    "auto",
+    gettext_lazy("Automatic memory"),
+    gettext_lazy(
+        "After each turn of a conversation, facts that are worth keeping become memories and lines of MEMORY.md. "
+        "When it is off, only what you or an assistant saves on purpose is kept."
+    ),
+    (Setting("autoExtract", Kind.SWITCH, gettext_lazy("Learn from conversations"), ("enabled",)),),
+)
+GATE = Part(
+    "gate",
+    gettext_lazy("Quality gate"),
+    gettext_lazy(
+        "A model judges each new fact before it is kept, and drops what is trivial, passing or known already. "
+        "The facts are sent to the provider of the model."
+    ),
+    (
+        Setting("llmGatingEnabled", Kind.SWITCH, gettext_lazy("Judge new facts by a model")),
+        Setting("llmGatingModel", Kind.MODEL, gettext_lazy("Model that judges")),
+    ),
+    is_by_model=True,
+)
+EXTRACTION = Part(
+    "extraction",
+    gettext_lazy("Smart extraction"),
+    gettext_lazy(
+        "A model reads the last messages of a conversation and finds facts that fixed rules miss. Without an answer of "
+        "the model, the rules are used. The messages are sent to the provider of the model."
+    ),
+    (
+        Setting("llmExtractionEnabled", Kind.SWITCH, gettext_lazy("Find facts by a model")),
+        Setting("llmExtractionModel", Kind.MODEL, gettext_lazy("Model that finds facts")),
+        Setting("llmExtractionMaxMessages", Kind.NUMBER, gettext_lazy("Messages that it reads at most")),
+    ),
+    is_by_model=True,
+)
+COMPACTION = Part(
+    "compaction",
+    gettext_lazy("Compaction"),
+    gettext_lazy(
+        "When MEMORY.md has grown long, a model proposes a shorter one that says the same: facts that belong together "
+        "become one. Its facts are sent to the provider of the model. You decide about each proposal, unless you have "
+        "it applied by itself."
+    ),
+    (
+        Setting("llmCompactionEnabled", Kind.SWITCH, gettext_lazy("Keep MEMORY.md short by a model")),
+        Setting("llmCompactionModel", Kind.MODEL, gettext_lazy("Model that shortens")),
+        Setting("llmCompactionFactThreshold", Kind.NUMBER, gettext_lazy("Begin when there are more facts than")),
+        Setting("llmCompactionAutoApply", Kind.SWITCH, gettext_lazy("Apply it by itself, where no fact is dropped")),
+    ),
+    is_by_model=True,
+)
+TIMES = Part(
+    "times",
+    gettext_lazy("When to learn"),
+    gettext_lazy(
+        "Conversations are read when enough has been said, and once more before an assistant forgets the beginning of "
+        "a long one."
+    ),
+    (
+        Setting("enabled", Kind.SWITCH, gettext_lazy("Listen to conversations at all")),
+        Setting("minNewMessages", Kind.NUMBER, gettext_lazy("New messages before facts are looked for")),
+        Setting("extractIntervalSeconds", Kind.NUMBER, gettext_lazy("Seconds between two looks at a conversation")),
+        Setting(
+            "flushThreshold",
+            Kind.PERCENT,
+            gettext_lazy("How full an assistant’s context may get before facts are saved (percent)"),
+        ),
+    ),
+)
+PARTS = {part.name: part for part in (AUTO, GATE, EXTRACTION, COMPACTION, TIMES)}
+
+
+def changes_of(part: Part, sent: Mapping[str, str]) -> tuple[dict[str, Any], dict[str, str]]:
+    """Return the settings that a form changes, and what is wrong with others, by their names as in the file.
+
+    `was.<name>` is what the form had shown: what is like it is left as it may be by now.
+    """
+    values: dict[str, Any] = {}
+    problems: dict[str, str] = {}
+    for one in part.settings:
+        before = sent.get(f"was.{one.name}")
+        if before is None:  # the form had no such field
+            continue
+        text = sent.get(one.name, "").strip()
+        if text == before:
+            continue
+        try:
+            values |= one.read(text)
+        except ValueError as error:
+            problems[one.name] = str(error)
+    return values, problems
