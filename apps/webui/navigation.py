@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from django.urls import reverse
 from django.utils.functional import Promise
 from django.utils.translation import gettext_lazy as _
 
@@ -18,6 +19,11 @@ class Place:
     title: str | Promise
     icon: str
     is_main: bool = False
+
+    @property
+    def url(self) -> str:
+        """Return its address."""
+        return reverse(f"webui:{self.name}")
 
 
 PLACES: tuple[Place, ...] = (

@@ -13,10 +13,13 @@ register = template.Library()
 
 @register.inclusion_tag("webui/places.html")
 def places(request: HttpRequest) -> dict[str, Any]:
-    """Render the places of the web UI; those that are main ones are the bar on a phone."""
+    """Render the places of the web UI; the main ones are the bar on a phone, the others behind *More*."""
     here = request.resolver_match.url_name if request.resolver_match else ""
     # Django imports this module while it still loads the apps whose services the badge asks.
     from apps.webui.clear_up.page import badge_of
 
     person = person_of(request)
-    return {"places": PLACES, "here": here, **(badge_of(person) if person else {})}
+    further = [place for place in PLACES if not place.is_main]
+    is_further = here in {place.name for place in further}
+    context = {"places": PLACES, "further": further, "here": here, "is_further": is_further}
+    return {**context, **(badge_of(person) if person else {})}

@@ -35,7 +35,11 @@ def write_by_keyboard(phone: Page, base: str) -> None:
     """Write a note, look at its preview, stay although it is not saved, save, and undo that."""
     complaints, asked = watch(phone), list[str]()
     phone.on("dialog", lambda dialog: (asked.append(dialog.type), dialog.dismiss()))
-    phone.goto(base + reverse("webui:notes"), wait_until="load")
+    phone.goto(base, wait_until="load")
+    assert not phone.get_by_role("link", name="Notes").is_visible()
+    phone.locator("summary", has_text="More").press("Enter")
+    phone.get_by_role("link", name="Notes").press("Enter")
+    phone.get_by_role("link", name="MEMORY.md").wait_for()
     assert width(phone) == 320
     phone.get_by_role("link", name="MEMORY.md").press("Enter")
     phone.get_by_role("link", name="Edit", exact=True).press("Enter")
