@@ -48,6 +48,7 @@ READING_COMMANDS: frozenset[str] = frozenset(
         "bench",
         "bench_exports",
         "bench_notes",
+        "bench_pages",
         "bench_sync",
         "bench_vectors",
         "evaluate",

@@ -10,7 +10,7 @@ from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import reverse
 from django.utils.translation import gettext as _
-from django.utils.translation import gettext_lazy, pgettext_lazy
+from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_POST
 
 from apps.accounts.selectors import Invitation, invitation_list
@@ -46,9 +46,7 @@ class InvitationForm(forms.Form):
         max_length=MAX_NAME_CHARS,
         widget=forms.TextInput(attrs={"autocomplete": "off", "autocapitalize": "none", "spellcheck": "false"}),
     )
-    language = forms.ChoiceField(
-        label=pgettext_lazy("of a person", "Language"), required=False, choices=language_choices
-    )
+    language = forms.ChoiceField(label=gettext_lazy("Language"), required=False, choices=language_choices)
 
 
 def invitations(request: HttpRequest) -> HttpResponse:

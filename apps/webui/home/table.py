@@ -1,5 +1,6 @@
 """The page *Home*."""
 
+from apps.webui.home.begin import tell
 from apps.webui.home.learned import home_learned, learned_take_back
 from apps.webui.home.page import home_latest, home_page
 from apps.webui.home.pause import go_on, pause
@@ -10,6 +11,7 @@ PAGES: tuple[Page, ...] = (
     Page(name="home_latest", path="home/latest/", view=home_latest),
     Page(name="home_learned", path="home/learned/", view=home_learned),
     Page(name="learned_undo", path="home/learned/<uuid:uuid>/undo/", view=learned_take_back),
+    Page(name="tell", path="home/tell/", view=tell),
     Page(name="pause", path="pause/", view=pause),
     Page(name="go_on", path="pause/end/", view=go_on),
 )
