@@ -33,4 +33,5 @@ PLACES: tuple[Place, ...] = (
     Place(name="days", title=_("My days"), icon="days", is_main=True),
     Place(name="notes", title=_("Notes"), icon="notes"),
     Place(name="privacy", title=_("Privacy"), icon="shield"),
+    Place(name="settings", title=_("Settings"), icon="settings"),
 )

@@ -9,6 +9,7 @@ from apps.webui.memory_settings.table import PAGES as MEMORY_SETTINGS
 from apps.webui.notes.table import PAGES as NOTES
 from apps.webui.pages import Page
 from apps.webui.privacy.table import PAGES as PRIVACY
+from apps.webui.settings.table import PAGES as SETTINGS
 
 PAGES: tuple[Page, ...] = (
     *HOME,
@@ -19,4 +20,5 @@ PAGES: tuple[Page, ...] = (
     *NOTES,
     *PRIVACY,
     *MEMORY_SETTINGS,
+    *SETTINGS,
 )

@@ -13,6 +13,9 @@ from memoryhub.messages.places import Place
 KEPT = re.compile(r"%\(\w+\)[a-z]|%[sd]|\{\w*(?:![rsa])?(?::[^{}]*)?\}|</?[a-zA-Z][^<>]*>")
 # Half-width punctuation beside a Chinese character; decimal points and addresses stand between other characters.
 HALF_WIDTH = re.compile(r"[\u4e00-\u9fff][,;:?!(]|[,;:?!)][\u4e00-\u9fff]|[\u4e00-\u9fff]\.(?:\s|$)")
+LETTERS = re.compile(r"[^\W\d_]")
+# Full-width punctuation has its blank within it.
+FULL_WIDTH = "，、。：；？！（）「」"
 
 
 def faults_of(places: Iterable[Place]) -> list[str]:
@@ -56,12 +59,17 @@ def faults_of_message(message: Message) -> Iterator[str]:
         yield f"fuzzy {said!r}"
     if (lost := sorted(KEPT.findall(said))) != (kept := sorted(KEPT.findall(text))):
         yield f"{said!r} has {lost}, its translation {kept}"
-    if (said[:1].isspace(), said[-1:].isspace()) != (text[:1].isspace(), text[-1:].isspace()):
+    if LETTERS.search(said) and any(is_apart(said[at]) and not is_apart(text[at]) for at in (0, -1)):
         yield f"blanks around {said!r} differ"
     if HALF_WIDTH.search(KEPT.sub("", text)):
         yield f"punctuation of the other width in {text!r}"
     if strange := simplified(text):
         yield f"{strange!r} in {text!r} is no character of Taiwan"
+
+
+def is_apart(character: str) -> bool:
+    """Return whether a character needs no blank beside it: Chinese is written without."""
+    return character.isspace() or character in FULL_WIDTH or "\u4e00" <= character <= "\u9fff"
 
 
 def simplified(text: str) -> str:

@@ -14,17 +14,19 @@ from django.http import HttpRequest, HttpResponse, HttpResponseBase, HttpRespons
 from django.shortcuts import resolve_url
 from django.template.response import TemplateResponse
 from django.urls import reverse
+from django.utils.http import url_has_allowed_host_and_scheme
 from django.utils.translation import ngettext
 from django.views.decorators.cache import never_cache
-from django.views.decorators.http import require_safe
+from django.views.decorators.http import require_POST, require_safe
 
 from apps.accounts.limits import too_many_requests
 from apps.accounts.no_access import no_access
-from apps.accounts.services import sessions_end
+from apps.accounts.services import account_show_in, sessions_end
 
 __all__ = [
     "admin_login",
     "admin_password_change",
+    "choose_language",
     "forgotten",
     "overview",
     "sessions",
@@ -71,6 +73,26 @@ def sessions(request: HttpRequest) -> HttpResponse:
         return HttpResponseRedirect(reverse("usersessions_list"))
     found = sorted(UserSession.objects.purge_and_list(request.user), key=lambda one: one.last_seen_at, reverse=True)
     return TemplateResponse(request, "usersessions/usersession_list.html", {"sessions": found})
+
+
+@require_POST
+def choose_language(request: HttpRequest) -> HttpResponse:
+    """Keep the language that was chosen, in a cookie and with the account, and go back. `next`: to where."""
+    language, back = request.POST.get("language", ""), request.POST.get("next", "")
+    is_ours = url_has_allowed_host_and_scheme(back, {request.get_host()}, require_https=request.is_secure())
+    answer = HttpResponseRedirect(back if is_ours else "/")
+    if language in dict(settings.LANGUAGES):
+        answer.set_cookie(
+            settings.LANGUAGE_COOKIE_NAME,
+            language,
+            max_age=settings.LANGUAGE_COOKIE_AGE,
+            secure=settings.LANGUAGE_COOKIE_SECURE,
+            httponly=settings.LANGUAGE_COOKIE_HTTPONLY,
+            samesite=settings.LANGUAGE_COOKIE_SAMESITE,
+        )
+        if request.user.is_authenticated:
+            account_show_in(login=request.user, language=language)
+    return answer
 
 
 def end_chosen(request: HttpRequest, chosen: str | None) -> int:

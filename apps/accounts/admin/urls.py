@@ -7,6 +7,7 @@ from apps.accounts.admin import invited, own
 
 urlpatterns = [
     path("", own.overview, name="account_overview"),
+    path("language/", own.choose_language, name="account_language"),
     path("login/", views.login, name="account_login"),
     path("logout/", views.logout, name="account_logout"),
     path("inactive/", views.account_inactive, name="account_inactive"),

@@ -11,6 +11,7 @@ from apps.retrieval.domain.query import SearchQuery
 from apps.semantic.services import SearchResult, memory_search
 from apps.webui.pages import render_page
 from apps.webui.person import Person
+from apps.webui.problems import words_of
 
 MAX_QUESTION_CHARS = 2_000
 SHOWN = 20
@@ -25,12 +26,13 @@ class QuestionForm(forms.Form):
 def ask_page(request: HttpRequest, person: Person) -> HttpResponse:
     """Show the box, and the answer to a posted question: a question is content, so it is in no address."""
     form = QuestionForm(request.POST if request.method == "POST" else None)
-    result, problem = None, ""
+    result: SearchResult | None = None
+    problem = ""
     if form.is_bound and form.is_valid():
         try:
             result = answer(person, form.cleaned_data["question"])
         except MemoryHubError as error:
-            problem = error.detail
+            problem = words_of(error)
     found = [one.memory for one in result.found] if result else []
     context = {"form": form, "found": found, "is_answered": result is not None, "problem": problem}
     return render_page(request, person, "webui/ask/page.html", _("Ask"), **context)

@@ -17,6 +17,7 @@ from apps.semantic.services import queue_ids, receipt_at
 from apps.webui.clear_up.answers import DONE, Answer, answer_give, answer_take_back, read_token
 from apps.webui.pages import render_fragment, render_page
 from apps.webui.person import Person
+from apps.webui.problems import words_of
 
 # Those that nothing was decided about come first, then those whose grounds were weak.
 VIEWS = (QueueView.NOTICED, QueueView.WEAK)
@@ -85,7 +86,7 @@ def clear_up_answer(request: HttpRequest, person: Person, uuid: UUID) -> HttpRes
     try:
         given = answer_give(person=person, uuid=uuid, answer=Answer(answer), seen=ReviewState(seen))
     except MemoryHubError as error:
-        messages.warning(request, error.detail)
+        messages.warning(request, words_of(error))
         return HttpResponseRedirect(back)
     return HttpResponseRedirect(f"{back}?done={given.token(person)}")
 
@@ -100,7 +101,7 @@ def clear_up_undo(request: HttpRequest, person: Person) -> HttpResponse:
         try:
             answer_take_back(person=person, given=given)
         except MemoryHubError as error:
-            messages.warning(request, error.detail)
+            messages.warning(request, words_of(error))
         else:
             messages.success(request, _("Taken back."))
     return HttpResponseRedirect(reverse("webui:clear_up"))

@@ -17,6 +17,7 @@ from apps.semantic.services import Learned, learned_lately, learned_undo
 from apps.webui.memory.page import found_or_404
 from apps.webui.pages import render_fragment
 from apps.webui.person import Person
+from apps.webui.problems import words_of
 
 JUST_NOW = timedelta(hours=1)
 SHOWN = 3
@@ -47,7 +48,7 @@ def learned_take_back(request: HttpRequest, person: Person, uuid: UUID) -> HttpR
     try:
         memory = learned_undo(access=person.access, uuid=uuid)
     except MemoryHubError as error:
-        messages.warning(request, error.detail)
+        messages.warning(request, words_of(error))
     else:
         link = reverse("webui:memory", args=[memory.uuid])
         words = _("Taken back: it is forgotten, and what it had replaced holds again.")

@@ -19,6 +19,7 @@ from apps.semantic.selectors import Memory, MemoryStatus, memory_get_any, memory
 from apps.semantic.services import MemoryEdit, memory_delete, memory_reinforce, memory_restore, memory_update
 from apps.webui.pages import render_page
 from apps.webui.person import Person
+from apps.webui.problems import words_of
 
 MAX_CONTENT_CHARS = 20_000
 
@@ -72,7 +73,7 @@ def memory_correct(request: HttpRequest, person: Person, uuid: UUID) -> HttpResp
         try:
             saved = memory_update(access=person.access, uuid=uuid, edit=edit)
         except MemoryHubError as error:
-            form.add_error("content", error.detail)
+            form.add_error("content", words_of(error))
         else:
             messages.success(request, _("Corrected."))
             return HttpResponseRedirect(reverse("webui:memory", args=[saved.memory.uuid]))
@@ -85,7 +86,7 @@ def changed(request: HttpRequest, person: Person, uuid: UUID, service: Callable[
     try:
         service(access=person.access, uuid=uuid)
     except MemoryHubError as error:
-        messages.warning(request, error.detail)
+        messages.warning(request, words_of(error))
     else:
         messages.success(request, done)
     return HttpResponseRedirect(reverse("webui:memory", args=[uuid]))

@@ -84,3 +84,41 @@ def test_a_choice_does_not_bind_an_account() -> None:
     answer = operator.get(reverse("admin:semantic_memory_changelist"))
     assert answer.status_code == 200
     assert answer["Content-Language"] == CHINESE
+
+
+def choose(browser: Client, language: str, **more: str) -> str:
+    """Choose a language, and return where that leads back to."""
+    answer = browser.post(reverse("account_language"), {"language": language, **more})
+    assert answer.status_code == 302
+    return answer["Location"]
+
+
+def test_visitors_choose_a_language_that_stays(client: Client) -> None:
+    page = client.get(reverse("account_login"))
+    assert "繁體中文" in page.content.decode()
+    assert choose(client, CHINESE, next="/accounts/login/?next=/") == "/accounts/login/?next=/"
+    assert client.get("/", headers={"accept-language": "en"})["Content-Language"] == CHINESE
+    assert client.cookies["language"]["httponly"]
+    assert client.cookies["language"]["samesite"] == "Lax"
+
+
+def test_staff_choose_a_language_in_the_menu() -> None:
+    login = account_create(username="olga", role="Operator")
+    operator = Client()
+    operator.force_login(login)
+    assert "繁體中文" in operator.get("/admin/").content.decode()
+    assert choose(operator, CHINESE, next="/admin/") == "/admin/"
+    elsewhere = Client()
+    elsewhere.force_login(login)
+    assert elsewhere.get("/admin/")["Content-Language"] == CHINESE
+
+
+def test_a_choice_leads_to_no_other_host(client: Client) -> None:
+    for wrong in ("https://evil.example/", "//evil.example", "javascript:alert(1)", "\\\\evil.example", ""):
+        assert choose(client, CHINESE, next=wrong) == "/"
+
+
+def test_a_language_that_there_is_not_changes_nothing(client: Client) -> None:
+    choose(client, "xx")
+    assert "language" not in client.cookies
+    assert client.get(reverse("account_language")).status_code == 405

@@ -1,0 +1,37 @@
+"""Why a service refused something, in words for a person: those of services are for programs, and in English."""
+
+from django.utils.translation import gettext_lazy as _
+
+from apps.core.domain.errors import MemoryHubError
+
+# By the codes of errors.
+WORDS = {
+    "not_found": _("This memory is no longer there."),
+    "stale_version": _("The memory has changed since: read it again, and decide again."),
+    "changed_since": _("The memories have changed since, so nothing was done. Look at them as they are now."),
+    "managed_changed": _("The memories have changed since, so nothing was done. Look at them as they are now."),
+    "managed": _("This memory follows a file: change it there."),
+    "duplicate": _("Another memory says the same already."),
+    "superseded": _("Another memory has taken the place of this one."),
+    "merged": _("This memory has become part of another one."),
+    "rejected": _("This memory was not taken over, so it cannot be changed."),
+    "not_deleted": _("This memory is not deleted."),
+    "not_reinforceable": _("This memory does not fade, so it needs no confirmation."),
+    "nothing_to_revert": _("Both memories were kept: there is nothing to take back."),
+    "already_reverted": _("This was decided already."),
+    "already_accepted": _("This was decided already."),
+    "already_overridden": _("This was decided already."),
+    "not_a_decision": _("This was decided already."),
+    "too_long": _("This is too long."),
+    "max_length": _("This is too long."),
+    "saving_paused": _("Remembering is paused. Go on first."),
+    "unavailable": _("The hub is busy. Nothing was changed; try again in a moment."),
+    "throttled": _("That was too often. Try again in a moment."),
+    "being_forgotten": _("Your data are being deleted, so nothing new is written."),
+}
+OTHER = _("This could not be done. Load the page again, and try once more.")
+
+
+def words_of(error: MemoryHubError) -> str:
+    """Return what is said to a person about an error of a service."""
+    return str(WORDS.get(error.code, OTHER))
