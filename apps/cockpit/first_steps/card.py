@@ -12,9 +12,9 @@ from apps.core.domain.clock import SYSTEM_CLOCK, utcnow
 
 
 def steps_part(request: HttpRequest) -> dict[str, Any]:
-    """Return what the card shows on a whole page; empty without a card. Once all is done, the next page has none."""
+    """Return what the card shows on a whole page; empty without a card. Once all is over, the next page has none."""
     shown = shown_steps(request)
-    if shown and shown["progress"].is_complete and request.method == "GET":
+    if shown and shown["progress"].is_over and request.method == "GET":
         FirstSteps.objects.filter(pk=ROW).update(dismissed_at=utcnow(SYSTEM_CLOCK))
         return {}
     return shown

@@ -37,6 +37,11 @@ class Progress:
         """Return whether all steps are done."""
         return self.has_key and self.is_called and self.has_memory and self.has_searched
 
+    @property
+    def is_over(self) -> bool:
+        """Return whether all steps are done, and no sample household is left to be removed."""
+        return self.is_complete and self.sample in {ABSENT, FAILED}
+
 
 def may_lead(request: HttpRequest) -> bool:
     """Return whether the viewer is one whom the steps are for: who sees the whole hub, and may make keys."""

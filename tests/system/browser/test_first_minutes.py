@@ -15,6 +15,7 @@ from tests.system.hub import Hub, wait_for
 pytestmark = pytest.mark.skipif(BROWSER is None, reason="no chromium, chromium-browser or google-chrome in PATH")
 
 MAX_CLICKS, MAX_SECONDS, MAX_BYTES = 6, 90, 300_000
+PATIENCE = 120_000  # milliseconds; the sample takes some seconds on a quiet machine
 # The owner gets pages as well, with something on them.
 PAGES_FOR_OWNER = """
 from django.contrib.auth.models import User
@@ -65,12 +66,31 @@ def printed(hub: Hub, title: str) -> str:
     return line.split()[-1]
 
 
+def sign_in(page: Page, hub: Hub, hand: Hand) -> None:
+    page.goto(printed(hub, "/admin/"))
+    page.fill("[name=username]", printed(hub, "Admin user"))
+    page.fill("[name=password]", printed(hub, "Admin password"))
+    hand.click(page.get_by_role("button", name="Sign in", exact=True))
+
+
+def test_the_sample_household_is_brought_in_and_removed(hub: Hub, browser: Browser) -> None:
+    with browser.new_context(viewport={"width": 390, "height": 844}) as context:
+        page = context.new_page()
+        complaints = watch(page)
+        sign_in(page, hub, Hand())
+        page.get_by_role("button", name="Bring in the sample household").click()
+        page.get_by_role("button", name="Remove it again").wait_for(timeout=PATIENCE)  # by the socket
+        page.get_by_role("link", name="Look around").click()
+        page.get_by_role("link", name="sample-ida").wait_for()
+        page.goto(printed(hub, "/admin/"))
+        page.get_by_role("button", name="Remove it again").click()
+        page.get_by_role("button", name="Bring in the sample household").wait_for(timeout=PATIENCE)
+    assert complaints == []
+
+
 def test_from_the_readme_to_the_first_memory_found(hub: Hub, owner: Page) -> None:
     hand, began, complaints = Hand(), time.monotonic(), watch(owner)
-    owner.goto(printed(hub, "/admin/"))
-    owner.fill("[name=username]", printed(hub, "Admin user"))
-    owner.fill("[name=password]", printed(hub, "Admin password"))
-    hand.click(owner.get_by_role("button", name="Sign in", exact=True))
+    sign_in(owner, hub, hand)
     hand.click(owner.get_by_role("button", name="Make a key"))
     hand.click(owner.get_by_role("button", name="Copy curl"))
     waiting = owner.locator("#first-call", has_text="Waiting for the first call")
