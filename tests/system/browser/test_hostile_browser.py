@@ -19,9 +19,10 @@ from pytest_django.live_server_helper import LiveServer
 from apps.accounts.services import person_create
 from apps.cockpit.table import PAGES
 from apps.core.pages.texts import SHOWN_CHARS
+from apps.notes.files.owner import folder_of
 from apps.semantic.models import Conflict, Memory
 from tests.caches import notes_dir as notes_dir
-from tests.hostile.contents import HOOK, MARKER
+from tests.hostile.contents import HOOK, MARKER, contents_of
 from tests.hostile.filled import fill_hub
 from tests.integration.admin.pages import address
 from tests.system.browser.test_admin_browser import BROWSER, FLAGS
@@ -128,10 +129,15 @@ def test_nothing_stored_runs_for_a_person(live_server: LiveServer, filled: None)
     session = session_of(person_create(username="ana-signs-in", person_id="ana"))
     memories = list(Memory.objects.filter(user_id="ana").order_by("pk"))
     long = max(memories, key=lambda memory: len(memory.content))
+    notes = [reverse(f"webui:{name}", args=["MEMORY.md"]) for name in ("note", "note_edit", "note_versions")]
+    notes += [reverse("webui:notes"), reverse("webui:memory_settings")]
+    folder_of("ana").path.joinpath("MEMORY.md").write_text("\n\n".join(one.text for one in contents_of("markdown")))
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=BROWSER, args=FLAGS)
         walk = Walk(context_of(browser, live_server.url, session, bypass_csp=True), live_server.url)
         for path in (reverse("webui:home"), *(reverse("webui:memory", args=[one.uuid]) for one in memories[::10])):
+            walk.look_at(path)
+        for path in notes:
             walk.look_at(path)
         walk.page.goto(live_server.url + reverse("webui:memory", args=[long.uuid]), wait_until="load")
         assert len(walk.page.inner_text("main")) < 2 * SHOWN_CHARS
@@ -142,3 +148,4 @@ def test_nothing_stored_runs_for_a_person(live_server: LiveServer, filled: None)
         browser.close()
     assert walk.complaints == []
     assert len(walk.shown) > 10
+    assert len([one for one in walk.shown if one.startswith("zqmarkdown")]) > 90
