@@ -341,6 +341,7 @@ PROCESS_FACTS = {
     "index": "apps.semantic.health.index_facts",
     "large_indexes": "apps.semantic.health.large_index_facts",
     "forgotten": "apps.people.erasure.caches.forgotten_facts",
+    "uses": "apps.semantic.uses.record.uses_facts",
 }
 
 # --- numbers over time, and what needs a person ---------------------------------------------------------------

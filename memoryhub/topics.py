@@ -111,6 +111,7 @@ UNWATCHED: dict[str, str] = {
     "semantic_endedshards": "written when a person is forgotten",
     "semantic_memoryembedding": "written with its memory",
     "semantic_memoryrevision": "written with its memory",
+    "semantic_memoryuse": "counts of every few seconds; the page of a memory shows those of its moment",
     "semantic_memoryshard": "written with each change of its memories",
     "sync_knowledgefile": "written with the items of a run",
     "sync_knowledgeitem": "written with the changes of a run",

@@ -67,6 +67,7 @@ __all__ = [
     "conversation_get",
     "conversation_list",
     "daily_list",
+    "fact_of_memory",
     "index_status",
     "latest_messages",
     "new_message_counts",
@@ -197,6 +198,12 @@ def is_known_language(query: str) -> bool:
         return known_share(query) >= LEAST_KNOWN
     except EmbeddingError:
         return False
+
+
+def fact_of_memory(access: Access, memory: UUID) -> ExtractedFact | None:
+    """Return the fact that became a memory, with its message and its run; None for a memory of another origin."""
+    facts = ExtractedFact.objects.all().visible_to(access).filter(memory=memory)
+    return facts.select_related("message", "run").order_by("pk").first()
 
 
 def index_status(access: Access, user_id: str | None) -> NoteIndexStatus:

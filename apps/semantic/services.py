@@ -55,6 +55,7 @@ from apps.semantic.judge.services import (
     judge_status,
     judge_update,
 )
+from apps.semantic.memories.audience import memory_set_household
 from apps.semantic.memories.deletion import Selection, memories_delete
 from apps.semantic.memories.lately import Learned, learned_lately, learned_undo
 from apps.semantic.memories.lifecycle import memory_delete, memory_reinforce, memory_restore
@@ -82,11 +83,14 @@ from apps.semantic.status import (
     store_status,
     unhealthy_status,
 )
+from apps.semantic.uses.reads import memory_sources, memory_used_by
+from apps.semantic.uses.record import KEPT as USES_KEPT
 
 __all__ = [
     "MAX_ALIKE",
     "MAX_COUNTED",
     "MAX_LISTED",
+    "USES_KEPT",
     "Absence",
     "BatchReport",
     "BridgeStatus",
@@ -159,7 +163,10 @@ __all__ = [
     "memory_save",
     "memory_save_many",
     "memory_search",
+    "memory_set_household",
+    "memory_sources",
     "memory_update",
+    "memory_used_by",
     "open_conflicts",
     "outdated_words",
     "question_line",

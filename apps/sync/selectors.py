@@ -64,6 +64,7 @@ __all__ = [
     "item_history",
     "item_list",
     "item_named",
+    "item_of_memory",
     "item_text",
     "manifest",
     "run_get",
@@ -178,6 +179,12 @@ def item_get(access: Access, uuid: UUID) -> KnowledgeItem:
     if item is None:
         raise NotFoundError("There is no such item.")
     return item
+
+
+def item_of_memory(access: Access, memory: UUID) -> KnowledgeItem | None:
+    """Return the item of which a memory is the pointer; None for a memory that is none."""
+    items = KnowledgeItem.objects.filter(source__in=readable(access), pointer=memory)
+    return items.select_related("source").first()
 
 
 def item_named(access: Access, name: str) -> KnowledgeItem:

@@ -36,6 +36,7 @@ LEFT = {
     "knowledge_sources": 0,
     "events": 1,
     "memories": 3,
+    "memory_uses": 0,
     "receipts": 1,
     "bridge": 0,
     "consolidations": 0,

@@ -25,6 +25,7 @@ from apps.semantic.models.memory import (
     half_lives,
 )
 from apps.semantic.models.recall import RecallCheck
+from apps.semantic.models.uses import MemoryUse
 
 __all__ = [
     "BY_RULES",
@@ -47,6 +48,7 @@ __all__ = [
     "MemoryRevision",
     "MemoryShard",
     "MemoryStatus",
+    "MemoryUse",
     "OnPruneChoices",
     "Origin",
     "PruneReasonChoices",

@@ -17,6 +17,7 @@ from apps.semantic.personal.consolidations import ConsolidationTransfer
 from apps.semantic.personal.erase import BridgeErasure, ConsolidationErasure, MemoryErasure, ReceiptErasure
 from apps.semantic.personal.memories import MemoryTransfer
 from apps.semantic.personal.receipts import ReceiptTransfer
+from apps.semantic.personal.uses import UseStore
 
 
 class MemoryStore(MemoryErasure, MemoryTransfer):
@@ -51,4 +52,4 @@ class ConsolidationStore(ConsolidationErasure, ConsolidationTransfer):
     models = (Consolidation,)
 
 
-STORES = (RoutingPolicyStore(), MemoryStore(), ReceiptStore(), BridgeStore(), ConsolidationStore())
+STORES = (RoutingPolicyStore(), MemoryStore(), UseStore(), ReceiptStore(), BridgeStore(), ConsolidationStore())

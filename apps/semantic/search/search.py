@@ -29,6 +29,7 @@ from apps.semantic.search.open_conflicts import OpenConflict, conflicts_by_memor
 from apps.semantic.search.order import order_hits
 from apps.semantic.selectors import users_in
 from apps.semantic.store.embedding_space import SpaceChangedError, current_space, embed, forget_space, given_vector
+from apps.semantic.uses.record import memory_uses
 
 _TRIES = 3
 
@@ -88,6 +89,7 @@ def memory_search(access: Access, query: SearchQuery, clock: Clock = SYSTEM_CLOC
     ranking, found = answer
     # The way of searching follows from how much a user has, which a caller who sees only a part must not learn.
     sees_whole_users = access.bound.household_id is None and access.bound.persona_id is None
+    memory_uses().note(access.actor, [one.memory.pk for one in found])
     took_ms = (time.perf_counter() - started) * 1000
     return SearchResult(found, ranking, ranking.index if sees_whole_users else None, query.effective_mode, took_ms)
 

@@ -10,5 +10,5 @@ PAGES: tuple[Page, ...] = (
     Page(name="days_event_forget", path="days/event/<uuid:uuid>/forget/", view=event_forget),
     Page(name="days_span", path="days/<str:span>/", view=span_page),
     Page(name="days_forget", path="days/<str:span>/forget/", view=forget_page),
-    Page(name="days_copy", path="days/<str:span>/copy/", view=copy_file),
+    Page(name="days_copy", path="days/<str:span>/copy/", view=copy_file, is_own=True),
 )

@@ -6,17 +6,20 @@ from uuid import UUID
 
 from django import forms
 from django.contrib import messages
-from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_POST
 
 from apps.core.domain.clock import SYSTEM_CLOCK, utcnow
-from apps.core.domain.errors import MemoryHubError, NotFoundError
+from apps.core.domain.errors import MemoryHubError
 from apps.semantic.domain.confidence import DecayPolicy
-from apps.semantic.selectors import Memory, MemoryStatus, memory_get_any, memory_history
+from apps.semantic.selectors import Memory, MemoryStatus, memory_history
 from apps.semantic.services import MemoryEdit, memory_delete, memory_reinforce, memory_restore, memory_update
+from apps.webui.memory.audience import audience_of
+from apps.webui.memory.found import found_or_404
+from apps.webui.memory.origin import origin_of
 from apps.webui.pages import render_page
 from apps.webui.person import Person
 from apps.webui.problems import words_of
@@ -31,14 +34,6 @@ class CorrectionForm(forms.Form):
         label=gettext_lazy("What is right?"), max_length=MAX_CONTENT_CHARS, widget=forms.Textarea(attrs={"rows": 4})
     )
     version = forms.CharField(required=False, widget=forms.HiddenInput)
-
-
-def found_or_404(person: Person, uuid: UUID) -> Memory:
-    """Return a memory of the person's, deleted or not. Raises Http404."""
-    try:
-        return memory_get_any(person.access, uuid)
-    except NotFoundError:
-        raise Http404 from None
 
 
 def memory_page(request: HttpRequest, person: Person, uuid: UUID) -> HttpResponse:
@@ -60,6 +55,8 @@ def shown(person: Person, memory: Memory) -> dict[str, Any]:
         "can_change": is_active and not memory.managed_by,
         "fades": is_active and memory.decay_policy == DecayPolicy.REINFORCEABLE,
         "confidence": round(100 * memory.confidence_at(now)),
+        **origin_of(person, memory),
+        **audience_of(person, memory),
     }
 
 

@@ -11,6 +11,7 @@ from apps.core.domain.errors import MemoryHubError
 from apps.core.domain.scope import Scope
 from apps.episodic.selectors import event_counts, kept_days
 from apps.people.selectors import KEPT
+from apps.semantic.services import USES_KEPT
 from apps.webui.person import Person
 
 
@@ -32,7 +33,8 @@ def kept_of(person: Person) -> list[Kept]:
         Kept(_("Notes and their versions"), _("Until everything is forgotten.")),
         Kept(_("The words of conversations"), in_days(config.conversation_days)),
         Kept(_("Questions to language models"), in_days(config.guards.call_retention_days)),
-        Kept(_("Which app used a memory, who looked and who did what"), in_days(config.audit_days)),
+        Kept(_("Which app used a memory"), in_days(USES_KEPT.days)),
+        Kept(_("Who looked, and who did what"), in_days(config.audit_days)),
         Kept(_("Your file to download"), in_days(KEPT.days)),
         Kept(_("Receipts of forgetting"), _("For good. They say how much was removed, and not whose it was.")),
         Kept(

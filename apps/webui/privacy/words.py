@@ -9,6 +9,7 @@ from django.utils.translation import gettext_lazy as _
 # In the order in which people want to know.
 STORES: dict[str, str | Promise] = {
     "memories": _("Memories, with their history"),
+    "memory_uses": _("Which apps used your memories"),
     "events": _("Things that happened"),
     "notes": _("Notes and their versions"),
     "conversations": _("Conversations, messages and what was learned in them"),

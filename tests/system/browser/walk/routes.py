@@ -179,7 +179,7 @@ ARGUMENTS: dict[str, Any] = {
     **dict.fromkeys(
         [
             "webui:learned_undo",
-            *(f"webui:memory{step}" for step in ("", "_correct", "_forget", "_restore", "_still_true")),
+            *(f"webui:memory{step}" for step in ("", "_correct", "_forget", "_keep_for", "_restore", "_still_true")),
         ],
         lambda: {"uuid": newest(Memory.objects.filter(user_id="ana", status="active")).uuid},
     ),

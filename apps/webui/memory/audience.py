@@ -1,0 +1,59 @@
+"""Whom a memory is for: the person alone, or a household of theirs."""
+
+from typing import Any
+from uuid import UUID
+
+from django.contrib import messages
+from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
+from django.urls import reverse
+from django.utils.translation import gettext as _
+from django.views.decorators.http import require_POST
+
+from apps.core.domain.clock import SYSTEM_CLOCK, utcnow
+from apps.core.domain.errors import MemoryHubError
+from apps.core.models import ApiKey
+from apps.core.selectors import usable_keys
+from apps.semantic.selectors import Memory, person_facts
+from apps.semantic.services import memory_set_household
+from apps.webui.memory.found import found_or_404
+from apps.webui.person import Person
+
+MAX_KEYS = 1_000
+
+
+def audience_of(person: Person, memory: Memory) -> dict[str, Any]:
+    """Return whom a memory is for, which households it could be for, and which apps can read it."""
+    keys = usable_keys(utcnow(SYSTEM_CLOCK)).order_by("name", "pk")[:MAX_KEYS]
+    return {
+        "households": [name for name in households_of(person) if name != memory.household_id],
+        "readers": sorted({key.name for key in keys if can_read(key, memory)}),
+    }
+
+
+def households_of(person: Person) -> tuple[str, ...]:
+    """Return the households in which the person has memories."""
+    return person_facts(person.access, [person.user_id])[person.user_id].households
+
+
+def can_read(key: ApiKey, memory: Memory) -> bool:
+    """Return whether a key can read a memory: by its bound or a grant, unless the person has stopped it."""
+    if memory.user_id in key.stopped_by:
+        return False
+    return memory.user_id in key.reads or key.scope.contains(memory.scope)
+
+
+@require_POST
+def memory_keep_for(request: HttpRequest, person: Person, uuid: UUID) -> HttpResponse:
+    """Keep a memory for the person alone, or for one of their households too."""
+    found_or_404(person, uuid)
+    household, back = request.POST.get("household", ""), HttpResponseRedirect(reverse("webui:memory", args=[uuid]))
+    if household and household not in households_of(person):
+        messages.warning(request, _("This is none of your households."))
+        return back
+    try:
+        memory_set_household(access=person.access, uuid=uuid, household_id=household)
+    except MemoryHubError as error:
+        messages.warning(request, error.detail)
+    else:
+        messages.success(request, _("Shared with the household.") if household else _("It is yours alone now."))
+    return back

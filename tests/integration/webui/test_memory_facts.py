@@ -1,0 +1,182 @@
+"""The page of a memory says where it came from, who used it and who can see it, and changes the latter."""
+
+import json
+from typing import Any
+
+import pytest
+from django.test import Client
+from django.urls import reverse
+
+from apps.core.domain.scope import Access, Permission, Scope, system_access
+from apps.core.models import ApiKey
+from apps.core.services import key_create
+from apps.episodic.domain.event import EventDraft as TimelineDraft
+from apps.episodic.services import event_record
+from apps.notes.conversations.events import EventDraft
+from apps.notes.conversations.messages import MessageDraft
+from apps.notes.domain.conversation import EventType
+from apps.notes.models import ExtractedFact
+from apps.notes.services import event_add, messages_add
+from apps.retrieval.domain.query import SearchQuery
+from apps.semantic.domain.memory import MemoryDraft
+from apps.semantic.models import Conflict, Ingestion, Memory, MemoryRevision, MemoryUse
+from apps.semantic.personal.uses import UseStore
+from apps.semantic.search.search import memory_search
+from apps.semantic.services import memory_save
+from apps.semantic.uses.record import KEPT, memory_uses
+from tests.api import MEMORIES, Api
+from tests.integration.personal.hubs import NOW, empty_hub, exported, imported
+from tests.integration.webui.person import ANA, BEN, browser_of, remember
+
+pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("timeline_dir")]
+HOME = Scope(ANA, "home")
+
+
+def api_of(name: str, scope: Scope) -> Api:
+    return Api(key_create(name=name, scope=scope, permission=Permission.WRITE, actor="test")[1])
+
+
+def page_of(browser: Client, memory: Any) -> str:
+    return browser.get(reverse("webui:memory", args=[getattr(memory, "uuid", memory)])).content.decode()
+
+
+def keep_for(browser: Client, memory: Memory, household: str) -> str:
+    url = reverse("webui:memory_keep_for", args=[memory.uuid])
+    return browser.post(url, {"household": household}, follow=True).content.decode()
+
+
+@pytest.fixture(autouse=True)
+def nothing_waits() -> None:
+    memory_uses().drop()
+
+
+def test_which_apps_got_it_as_an_answer_and_when(ana: Client) -> None:
+    memory = remember(ANA, "Ana plays the cello")
+    other = remember(ANA, "The tap in the kitchen drips")
+    assert "No app got it as an answer" in page_of(ana, memory)
+    kitchen, phone = api_of("kitchen", Scope()), api_of("phone", Scope(ANA))
+    for api in (kitchen, kitchen, phone):
+        assert api.search("which instrument does Ana play?", user_id=ANA, top_k=1)["count"] == 1
+    ana.post(reverse("webui:ask"), {"question": "which instrument does Ana play?"})
+    memory_search(system_access("admin:olga"), SearchQuery(scope=Scope(ANA), query="cello"))
+    assert memory_uses().flush() == 2
+    used = sorted(MemoryUse.objects.values_list("memory__uuid", "app", "count", "user_id"))
+    assert used == sorted([(memory.uuid, "kitchen", 2, ANA), (memory.uuid, "phone", 1, ANA)])
+    kitchen.search("which instrument does Ana play?", user_id=ANA, top_k=1)
+    memory_uses().flush()
+    page = page_of(ana, memory)
+    assert "got it as an answer 3 times" in page
+    assert "got it as an answer once" in page
+    assert "No app got it" in page_of(ana, other)
+
+
+def test_uses_are_bounded_and_old_ones_go() -> None:
+    memory = remember(ANA, "Ana plays the cello")
+    memory_uses().note("key:kitchen", [memory.pk, 999_999_999])
+    memory_uses().flush()
+    assert MemoryUse.objects.count() == 1
+    MemoryUse.objects.update(last_at=memory.created_at - KEPT)
+    uses = memory_uses()
+    uses._trimmed = None
+    uses.flush()
+    assert not MemoryUse.objects.exists()
+
+
+@pytest.mark.django_db(transaction=True)
+def test_uses_are_exported_loaded_and_forgotten() -> None:
+    mine, theirs = remember(ANA, "Ana plays the cello"), remember(BEN, "Ben plays the harp")
+    memory_uses().note("key:kitchen", [mine.pk, theirs.pk])
+    memory_uses().note("key:phone of ana", [theirs.pk])
+    memory_uses().flush()
+    file = exported(Scope(ANA))
+    [line] = [json.loads(one) for one in file.splitlines() if b'"kind":"memory_use"' in one]
+    assert (line["memory"], line["app"], line["count"]) == (str(mine.uuid), "kitchen", 1)
+    assert UseStore().count(ANA) == 2
+    assert sum(UseStore().forget(ANA)) == 2
+    assert list(UseStore().find(ANA)) == []
+    assert list(MemoryUse.objects.values_list("user_id", "app")) == [(BEN, "kitchen")]
+    empty_hub()
+    assert imported(file).new["memory_use"] == 1
+    assert exported(Scope(ANA)) == file
+
+
+def test_where_it_came_from_app_conversation_and_event(ana: Client) -> None:
+    saved = api_of("kitchen", Scope()).save("Ana plays the cello", user_id=ANA, session_id="breakfast")
+    page = page_of(ana, saved["id"])
+    assert "The app kitchen saved it." in page
+    assert "From the conversation “breakfast”" in page
+    access = Access(Scope(ANA), Permission.WRITE, "key:phone")
+    said = [MessageDraft("user", "I have a dog named Rex.")]
+    messages_add(access=access, user_id=None, session_id="chat", drafts=said)
+    [run] = event_add(access=access, user_id=None, session_id="chat", event=EventDraft(EventType.END)).runs
+    memory = remember(ANA, "Ana has a dog named Rex")
+    ExtractedFact.objects.create(
+        user_id=ANA, run=run, number=1, content="x", category="Facts", confidence=0.5, pattern="p", memory=memory.uuid,
+        message=run.messages.first() if hasattr(run, "messages") else None,
+    )  # fmt: skip
+    event = event_record(access=system_access("test"), draft=TimelineDraft(NOW, "visit", "The vet came.", Scope(ANA)))
+    Ingestion.objects.create(
+        user_id=ANA, event_id=event.record.uuid, created_at=NOW, next_try_at=NOW, status="linked", memory=memory
+    )
+    page = page_of(ana, memory)
+    assert "From the conversation “chat”" in page
+    assert "The vet came." in page
+    link = reverse("webui:days_event", args=[event.record.uuid])
+    assert link in page
+    assert ana.get(link).status_code == 200
+
+
+def test_it_becomes_private_and_shared_again(ana: Client) -> None:
+    kitchen = api_of("kitchen", Scope(household_id="home"))
+    memory = memory_save(access=system_access("x"), draft=MemoryDraft("Ana plays the cello", scope=HOME)).memory
+    remember(ANA, "The tap drips")
+    assert kitchen.search("cello")["count"] == 1
+    page = page_of(ana, memory)
+    assert "the household <bdi>home</bdi>" in page
+    assert "<bdi>kitchen</bdi>" in page
+    page = keep_for(ana, memory, "")
+    assert "yours alone now" in page
+    assert "No app can read it." in page
+    assert kitchen.search("cello")["count"] == 0
+    assert kitchen.get(f"{MEMORIES}/{memory.uuid}").status_code == 404
+    assert ana.post(reverse("webui:ask"), {"question": "cello"}).content.decode().count("plays the cello") >= 1
+    step = MemoryRevision.objects.filter(memory=memory).latest("pk")
+    assert (step.actor, step.changes, step.reason) == ("person:ana", {"household_id": ["home", ""]}, "made_private")
+    memory_save(access=system_access("x"), draft=MemoryDraft("Ana likes the kitchen", scope=HOME))
+    assert "Shared with the household" in keep_for(ana, memory, "home")
+    assert "plays the cello" in kitchen.search("cello")["results"][0]["memory"]["content"]
+
+
+def test_decisions_about_a_private_memory_are_not_in_the_household(ana: Client) -> None:
+    for words in ("Ana spent $12 on postcards.", "Ana spent $15 on postcards."):
+        memory = memory_save(access=system_access("x"), draft=MemoryDraft(words, scope=HOME)).memory
+    kitchen = api_of("kitchen", Scope(household_id="home"))
+    assert len(kitchen.get("/api/semantic/conflicts").json()["results"]) == 1
+    keep_for(ana, memory, "")
+    assert kitchen.get("/api/semantic/conflicts").json()["results"] == []
+    assert Conflict.objects.get().state == "outdated"
+
+
+@pytest.mark.parametrize("household", ["elsewhere", "x" * 300])
+def test_it_is_shared_with_no_household_of_others(household: str, ana: Client) -> None:
+    memory = remember(ANA, "Ana plays the cello")
+    memory_save(access=system_access("x"), draft=MemoryDraft("Ben is here", scope=Scope(BEN, "elsewhere")))
+    assert "none of your households" in keep_for(ana, memory, household)
+    memory.refresh_from_db()
+    assert memory.household_id == ""
+    url = reverse("webui:memory_keep_for", args=[memory.uuid])
+    assert browser_of(BEN).post(url, {"household": "elsewhere"}).status_code == 404
+
+
+def test_the_same_words_there_already_are_said(ana: Client) -> None:
+    memory = remember(ANA, "Ana plays the cello")
+    memory_save(access=system_access("x"), draft=MemoryDraft("Ana plays the cello", scope=HOME))
+    assert "known there already" in keep_for(ana, memory, "home")
+
+
+def test_an_app_that_was_stopped_is_not_among_those_who_read(ana: Client) -> None:
+    api_of("kitchen", Scope())
+    memory = remember(ANA, "Ana plays the cello")
+    assert "<bdi>kitchen</bdi>" in page_of(ana, memory)
+    ApiKey.objects.update(stopped_by=[ANA])
+    assert "<bdi>kitchen</bdi>" not in page_of(ana, memory)
