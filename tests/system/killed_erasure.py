@@ -26,7 +26,7 @@ def die_forgetting(erasure_id: int, steps: int) -> bool:
     """
     context = multiprocessing.get_context("forkserver")
     context.set_forkserver_preload([__name__])
-    places = (str(settings.TIMELINE_DIR), str(settings.SEMANTIC_INDEX_DIR))
+    places = tuple(str(place) for place in (settings.TIMELINE_DIR, settings.SEMANTIC_INDEX_DIR, settings.DOWNLOADS_DIR))
     arguments = (erasure_id, steps, str(connection.settings_dict["NAME"]), places)
     process = context.Process(target=_run, args=arguments, daemon=True)
     process.start()
@@ -35,9 +35,9 @@ def die_forgetting(erasure_id: int, steps: int) -> bool:
     return process.exitcode != 0
 
 
-def _run(erasure_id: int, steps: int, database: str, places: tuple[str, str]) -> None:
+def _run(erasure_id: int, steps: int, database: str, places: tuple[str, ...]) -> None:
     connection.settings_dict["NAME"] = database
-    settings.TIMELINE_DIR, settings.SEMANTIC_INDEX_DIR = map(Path, places)
+    settings.TIMELINE_DIR, settings.SEMANTIC_INDEX_DIR, settings.DOWNLOADS_DIR = map(Path, places)
     taken = 0
 
     def die(_: Any) -> None:
