@@ -27,6 +27,8 @@ def mark_words(sender: type[Model], **kwargs: object) -> None:
     if not is_ours(sender):
         return
     options: Any = sender._meta
+    if "verbose_name_plural" not in options.original_attrs and not isinstance(options.verbose_name, Promise):
+        options.verbose_name_plural = f"{options.verbose_name}s"  # as Django makes it
     options.verbose_name = marked(options.verbose_name)
     options.verbose_name_plural = marked(options.verbose_name_plural)
     for field in own_fields(sender):

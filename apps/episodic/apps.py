@@ -10,5 +10,7 @@ class EpisodicConfig(AppConfig):
     def ready(self) -> None:
         from apps.core.personal.registry import register_stores
         from apps.episodic.personal.stores import STORES
+        from apps.episodic.queries.sayings import register_sayings
 
         register_stores(STORES)
+        register_sayings()

@@ -10,5 +10,7 @@ class NotesConfig(AppConfig):
     def ready(self) -> None:
         from apps.core.personal.registry import register_stores
         from apps.notes.personal.stores import STORES
+        from apps.notes.sayings import register_sayings
 
         register_stores(STORES)
+        register_sayings()

@@ -11,7 +11,9 @@ class SemanticConfig(AppConfig):
         from apps.core.personal.registry import register_stores
         from apps.rules.services import register_figures
         from apps.semantic.conflicts.counts import decisions_by_rule
+        from apps.semantic.conflicts.sayings import register_sayings
         from apps.semantic.personal.stores import STORES
 
         register_stores(STORES)
         register_figures(decisions_by_rule)
+        register_sayings()

@@ -12,6 +12,8 @@ class SyncConfig(AppConfig):
         from apps.semantic.services import manager_register
         from apps.sync.models import KnowledgeSource
         from apps.sync.personal.stores import STORES
+        from apps.sync.sayings import register_sayings
 
         manager_register("sync", lambda manager: KnowledgeSource.objects.with_manager(manager).exists())
         register_stores(STORES)
+        register_sayings()

@@ -27,6 +27,7 @@ from unfold.forms import AdminPasswordChangeForm
 
 from apps.accounts import services
 from apps.accounts.admin.people_forms import AccountChangeForm, AccountCreationForm, role_names
+from apps.accounts.admin.permission_words import PermissionWords, say_permission
 from apps.accounts.powers import may_give
 from apps.accounts.selectors import second_factors
 from apps.core.admin.kit import (
@@ -34,6 +35,7 @@ from apps.core.admin.kit import (
     column,
     found_or_404,
     moment_column,
+    plain_text,
     required_permission,
     scope_in_words,
 )
@@ -61,6 +63,8 @@ BOUND = (
     },
 )
 Step = Callable[[User], str]
+# A longer number may not fit the column.
+MAX_PK_DIGITS = 10
 
 
 def role_of(user: User) -> str:
@@ -88,15 +92,30 @@ def has_powers(user: User) -> bool:
     return role_of(user) in {SUPERUSER, "Owner", "Operator"}
 
 
+class GroupFilter(admin.SimpleListFilter):
+    """Filter by group; those of the roles are named in the language of the reader."""
+
+    title, parameter_name = _("group"), "groups__id__exact"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
+        roles = role_names()
+        groups = Group.objects.order_by("name").values_list("pk", "name")
+        return [(str(pk), gettext(name) if name in roles else name) for pk, name in groups]
+
+    def queryset(self, request: HttpRequest, queryset: QuerySet[User]) -> QuerySet[User]:
+        value = self.value() or ""
+        return queryset.filter(groups=int(value)) if value.isdecimal() and len(value) < MAX_PK_DIGITS else queryset
+
+
 @admin.register(User)
-class AccountAdmin(BaseUserAdmin, ModelAdmin):
+class AccountAdmin(PermissionWords, BaseUserAdmin, ModelAdmin):
     """People who may sign in here. Applications use API keys."""
 
     form = AccountChangeForm
     add_form = AccountCreationForm
     change_password_form = AdminPasswordChangeForm
     list_display = ["username", "role_shown", "bound_shown", "second_factor", "session_count", "signed_in", "is_active"]
-    list_filter = ["is_active", "is_superuser", "groups"]
+    list_filter = ["is_active", "is_superuser", GroupFilter]
     list_filter_submit = True
     list_fullwidth = True
     search_fields = ["username", "first_name", "last_name", "account__user_id", "account__household_id"]
@@ -277,16 +296,26 @@ class AccountAdmin(BaseUserAdmin, ModelAdmin):
 
 
 @admin.register(Group)
-class GroupAdmin(BaseGroupAdmin, ModelAdmin):
+class GroupAdmin(PermissionWords, BaseGroupAdmin, ModelAdmin):
     """Permissions that several people share. Those of the roles are set by the hub."""
 
     list_display = ["shown_name", "kind"]
+    readonly_fields = ["shown_name", "permission_list"]
 
     shown_name = column(
         _("Name"), lambda group: gettext(group.name) if group.name in role_names() else group.name, ordering="name"
     )
 
+    permission_list = column(
+        _("Permissions"),
+        lambda group: plain_text("\n".join(map(say_permission, group.permissions.select_related("content_type")))),
+    )
     kind = column("", lambda group: gettext("role of the hub") if group.name in role_names() else gettext("your own"))
+
+    def get_fields(self, request: HttpRequest, obj: Group | None = None) -> Any:
+        """Return the fields of a form, or those that only show a group."""
+        may_edit = obj is None or self.has_change_permission(request, obj)
+        return ["name", "permissions"] if may_edit else ["shown_name", "permission_list"]
 
     def has_change_permission(self, request: HttpRequest, obj: Group | None = None) -> bool:
         """Return whether the group may be changed; roles are what the hub makes them."""

@@ -78,6 +78,13 @@ def moment(value: datetime | None) -> str:
     return exact(value) if value else NOTHING
 
 
+class Colours(dict[Any, str | None]):
+    """Colours of badges; a value without one is a grey badge, and keeps its words."""
+
+    def __missing__(self, value: Any) -> None:
+        return None
+
+
 def column(
     description: Words,
     show: Callable[[Any], Any],
@@ -90,7 +97,7 @@ def column(
     show: makes the cell from the object. colours: the colour of each value, which a list then shows as a badge.
     """
 
-    @display(description=description, ordering=ordering, label=colours)
+    @display(description=description, ordering=ordering, label=None if colours is None else Colours(colours))
     def cell(self: Any, obj: Any) -> Any:
         return show(obj)
 
@@ -133,7 +140,7 @@ def badge_column(
 def scope_column() -> Column:
     """Return a column that shows the user, and below it household and persona."""
     return column(
-        gettext("Whose"),
+        _("Whose"),
         lambda obj: two_lines(obj.user_id, " / ".join(filter(None, (obj.household_id, obj.persona_id)))),
         ordering="user_id",
     )
@@ -264,10 +271,12 @@ def apply_on_page(
 
 def filesize(size: int) -> str:
     """Format a number of bytes, in binary units."""
-    value, units = float(size), ("bytes", "KB", "MB", "GB", "TB")
+    if size < 1024:
+        return gettext("%(count)s bytes") % {"count": size}
+    value, units = size / 1024, ("KB", "MB", "GB", "TB")
     for unit in units[:-1]:
         if value < 1024:
-            return f"{value:.0f} {unit}" if unit == "bytes" or value >= 100 else f"{value:.1f} {unit}"
+            return f"{value:.0f} {unit}" if value >= 100 else f"{value:.1f} {unit}"
         value /= 1024
     return f"{value:.1f} {units[-1]}"
 

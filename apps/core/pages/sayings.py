@@ -30,8 +30,8 @@ class Sayings:
         self.words |= set(words)
 
     def say(self, text: str) -> str:
-        """Return a text of such sentences in the active language; others as they are."""
-        if not text or get_language() in {None, "en"}:
+        """Return a text of such sentences in the active language; others as they are, and all of them in English."""
+        if not text or get_language() is None:
             return text
         return self._text(text)
 

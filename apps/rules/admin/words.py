@@ -4,6 +4,7 @@ from collections.abc import Iterable, Mapping
 from functools import reduce
 from typing import Any
 
+from django.utils.html import format_html
 from django.utils.translation import gettext, pgettext
 from django.utils.translation import gettext_lazy as _
 
@@ -106,10 +107,10 @@ def describe_change(change: SettingChange, parent: str, inherited: Document) -> 
 def list_settings(changes: list[SettingChange]) -> str:
     """Return the paths of the first settings that changed, and how many more."""
     paths = [change.path for change in changes]
-    names = ", ".join(paths[:MAX_PATHS])
+    names = format_html('<span translate="no">{}</span>', ", ".join(paths[:MAX_PATHS]))
     if len(paths) <= MAX_PATHS:
         return names
-    return gettext("%(names)s and %(count)s more") % {"names": names, "count": len(paths) - MAX_PATHS}
+    return format_html(gettext("{names} and {count} more"), names=names, count=len(paths) - MAX_PATHS)
 
 
 def own_settings(document: Mapping[str, Any]) -> int:

@@ -102,7 +102,7 @@ class JudgeAdmin(ModelAdmin):
 
     # Columns
 
-    name = column(_("Name"), str)
+    name = column(_("Name"), lambda __: gettext("The judge"))
     state = column(_("State"), lambda row: (state_of(row), STATES[state_of(row)]), colours=STATE_COLOURS)
     state_label = column(_("State"), lambda row: badge(str(STATES[state_of(row)]), STATE_COLOURS[state_of(row)]))
     asked_model = column(_("Model"), lambda row: status_of(row).model or gettext("none is configured"))

@@ -246,7 +246,8 @@ class MemoryAdmin(ReadOnly, ModelAdmin):
                 filter(
                     None,
                     (
-                        str(row.space),
+                        gettext("%(model)s (%(count)s dimensions)")
+                        % {"model": row.space.model, "count": row.space.dimension},
                         gettext("in use") if row.space.is_active else "",
                         gettext("from the writer") if row.is_given else "",
                     ),

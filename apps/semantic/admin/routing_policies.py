@@ -60,6 +60,7 @@ class PolicyForm(forms.ModelForm):
 
     event_types = LinesField(
         required=False,
+        label=_("Event types"),
         widget=UnfoldAdminTextareaWidget(attrs={"rows": 4}),
         help_text=_("One per line, exactly as applications write them. None: all."),
     )

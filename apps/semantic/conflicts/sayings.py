@@ -63,9 +63,13 @@ VALUES = (
     *(_("override"), _("revert"), _("judge")),
     *(_("active"), _("superseded"), _("merged"), _("rejected"), _("deleted")),
     *(_("open"), _("accepted"), _("overridden"), _("reverted"), _("outdated")),
-    *(_("candidate"), _("existing"), _("nothing"), _("unknown"), _("did not exist")),
+    *(_("Candidate"), _("Existing"), _("candidate"), _("existing"), _("nothing"), _("unknown"), _("did not exist")),
     *(_("created"), _("reinforced"), _("kept_existing"), _("superseded_existing"), _("kept_both")),
     *(_("update"), _("coexist"), _("same")),
     *(_("none"), _("fast"), _("slow"), _("normal"), _("permanent")),
 )
-SAYINGS.add((*DECIDED, *EVIDENCE), VALUES)
+
+
+def register_sayings() -> None:
+    """Let pages recognise these sentences and words."""
+    SAYINGS.add((*DECIDED, *EVIDENCE), VALUES)

@@ -8,6 +8,7 @@ from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from apps.core.admin.kit import badge, link, monospace
+from apps.core.pages.sayings import say
 from apps.sync.admin.words import ACTION_COLOURS, ITEM_PAGE
 from apps.sync.models import KnowledgeItem, KnowledgeSource, SyncChange
 
@@ -68,4 +69,6 @@ def differences_of(change: SyncChange) -> Iterator[tuple[str, str, str]]:
 
 def shorten(name: str, value: Any) -> str:
     """Return a value as the page shows it."""
-    return str(value)[:SHOWN_HASH_CHARS] if name == "hash" else str(value)
+    if name == "hash":
+        return str(value)[:SHOWN_HASH_CHARS]
+    return say(str(value)) if name in {"status", "layer"} else str(value)

@@ -331,7 +331,10 @@ class KnowledgeSourceAdmin(SourceSteps):
         """Return what a deletion takes along, in words; the services need no further permission for it."""
         sources: list[Any] = list(annotate_facts(KnowledgeSource.objects.filter(pk__in=[one.pk for one in objs])))
         lines = [part for source in sources for part in (source.name, describe_deletion(source))]
-        counts = {"sources": len(sources), "items": sum(source.item_count for source in sources)}
+        counts = {
+            gettext("sources"): len(sources),
+            gettext("items"): sum(source.item_count for source in sources),
+        }
         return lines, counts, set(), []
 
     def delete_view(self, request: HttpRequest, object_id: str, extra_context: dict[str, Any] | None = None) -> Any:

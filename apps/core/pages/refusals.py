@@ -1,0 +1,27 @@
+"""Refusals of keys and memories that pages show, for the catalogs: programs are answered in English."""
+
+from django.utils.translation import gettext_noop as _
+
+from apps.core.pages.sayings import SAYINGS
+
+# Of services.
+REFUSALS = (
+    _("This key is revoked: create another one."),
+    _("This key has expired: change its expiry first."),
+    _("This key is in use already."),
+    _("This user is being forgotten."),
+    _("This memory is not deleted."),
+    _("The same content was saved again since; delete that one first."),
+    _("Both memories were kept: there is nothing to revert."),
+    _("This is the receipt of a person's decision: revert it."),
+    _("This decision was %(state)s by %(actor)s."),
+    _("This decision was %(state)s."),
+    _("The span must end after it begins."),
+    _("Name a rule, or a span of time."),
+    _("Say whose memories to compare."),
+)
+
+
+def register_sayings() -> None:
+    """Let pages recognise these sentences and words."""
+    SAYINGS.add((*REFUSALS,), ())

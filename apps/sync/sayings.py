@@ -1,0 +1,71 @@
+"""What syncs say of sources, for the catalogs: it is made in English, and kept so."""
+
+from django.utils.translation import gettext_noop as _
+
+from apps.core.pages.sayings import SAYINGS
+
+# When a source is synced, and why.
+DUE = (
+    _("The source has no trigger; a person or a program starts its syncs."),
+    _("The source is disabled."),
+    _("The source is paused: %(why)s"),
+    _("Failed %(count)s times in a row; it is tried again later."),
+    _("Failed %(count)s times in a row."),
+    _("No trigger is met."),
+    _("The last sync left items for the next one."),
+    _("Due every day at %(time)s UTC."),
+    _("It was never synced."),
+    _("The last sync is more than %(span)s ago."),
+    _("%(count)s sessions since the last sync, of %(most)s."),
+)
+# Why something is not done.
+REFUSALS = (
+    _("There is no such file in the folder."),
+    _("This source is being synced: try again when that has ended."),
+    _("There is a source of this name."),
+    _("The memory and its item do not differ so any more."),
+    _("This conflict does not wait for a decision."),
+    _("The source was switched off."),
+    _("The source was paused."),
+    _("This is needed."),
+    _("This cannot be changed: create another source."),
+    _("Use letters, digits, spaces, and . : _ - only."),
+    _("Name a folder inside the source, such as knowledge/adr."),
+    _("No path matches such a pattern: write one such as adr/**/*.md."),
+    _("Give a whole number from 1 to %(most)s."),
+    _("Give a text of one line and at most %(most)s characters."),
+    _("A duration is a number with s, m, h or d, such as 6h, of at most ten years."),
+    _("The hub has no permission for %(place)s."),
+    _("Another process has ended this run."),
+)
+# States and values of items, and why runs were made.
+WORDS = (
+    _("draft"),
+    _("proposed"),
+    _("deprecated"),
+    _("company"),
+    _("organisation"),
+    _("team"),
+    _("project"),
+    _("blocking"),
+    _("warning"),
+    _("info"),
+    _("manual"),
+    _("scheduled"),
+    _("threshold"),
+    _("retry"),
+    _("remaining"),
+    _("webhook"),
+    _("backoff"),
+)
+
+
+def register_sayings() -> None:
+    """Let pages recognise these sentences and words."""
+    SAYINGS.add(
+        (
+            *DUE,
+            *REFUSALS,
+        ),
+        WORDS,
+    )
