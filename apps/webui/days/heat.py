@@ -5,6 +5,7 @@ from calendar import Calendar
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date, timedelta
+from functools import cached_property
 
 from django.utils.formats import date_format, get_format
 from django.utils.translation import ngettext
@@ -23,12 +24,12 @@ class Day:
     count: int
     shade: int
 
-    @property
+    @cached_property
     def address(self) -> str:
         """Return what its page is found by."""
         return self.day.isoformat()
 
-    @property
+    @cached_property
     def words(self) -> str:
         """Return the day and its number of events."""
         events = ngettext("%(count)s event", "%(count)s events", self.count) % {"count": f"{self.count:,}"}

@@ -6,6 +6,7 @@ from typing import Any
 
 from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
+from django.urls import reverse
 from django.utils.timezone import get_current_timezone, localdate
 from django.utils.translation import gettext as _
 
@@ -74,6 +75,7 @@ def calendar_page(request: HttpRequest, person: Person, span: Span) -> HttpRespo
         "total": sum(by_day.values()),
         "months": [month for month in months_of(by_day) if not span.is_month or month.first == span.first],
         "weekdays": weekdays(),
+        "days_address": reverse("webui:days"),
         "shades": range(1, SHADES + 1),
         "neighbours": years_beside(person, span),
         "is_partial": everything.since,
