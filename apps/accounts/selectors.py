@@ -1,23 +1,30 @@
 """Reads about accounts, for pages and for notices to owners."""
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from allauth.mfa.models import Authenticator
 from allauth.usersessions.models import UserSession
+from django.contrib.auth.models import User
 from django.contrib.postgres.aggregates import ArrayAgg
 from django.db.models import Max, Min, QuerySet, Sum
 from django.utils.translation import gettext as _
 
 from apps.accounts.models import Account, FailedSignIns, Invitation
 from apps.accounts.roles import all_roles
+from apps.core.bounds import is_bound
 from apps.core.domain.clock import SYSTEM_CLOCK, Clock, utcnow
+from apps.core.domain.scope import Access, Permission, system_access
 
 __all__ = [
     "Account",
+    "Colleague",
     "Invitation",
     "SignInAlarm",
     "all_roles",
+    "colleagues",
+    "household_people",
     "invitation_list",
     "second_factors",
     "session_count",
@@ -75,3 +82,37 @@ def session_count(login_id: int) -> int:
 def invitation_list() -> QuerySet[Invitation]:
     """Return all invitations, the newest first."""
     return Invitation.objects.order_by("-created_at", "-pk")
+
+
+@dataclass(frozen=True)
+class Colleague:
+    """An account that enters the admin. permissions: as they are asked for, such as `semantic.view_memory`."""
+
+    name: str
+    access: Access
+    permissions: frozenset[str]
+
+
+def colleagues(needed: Collection[str]) -> list[Colleague]:
+    """Return the accounts that enter the admin and have one of these permissions, with what each of them reaches."""
+    found = []
+    for login in User.objects.filter(is_active=True, is_staff=True).select_related("account").order_by("username"):
+        if login.is_superuser and is_bound(login):
+            login.is_superuser = False  # as the backend reads it
+        held = frozenset(permission for permission in needed if login.has_perm(permission))
+        actor = f"admin:{login.get_username()}"
+        access = system_access(actor)
+        if is_bound(login):
+            access = Access(login.account.scope, Permission.WRITE, actor, tuple(login.account.reads))
+        if held:
+            found.append(Colleague(login.get_username(), access, held))
+    return found
+
+
+def household_people(households: Collection[str]) -> dict[str, set[str]]:
+    """Return the users whom operators have tied to households: by an account that is bound to both."""
+    accounts = Account.objects.filter(household_id__in=households).exclude(person_id="", user_id="")
+    people: dict[str, set[str]] = {household: set() for household in households}
+    for household, user, person in accounts.values_list("household_id", "user_id", "person_id"):
+        people[household].update({user, person} - {""})
+    return people

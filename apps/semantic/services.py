@@ -67,6 +67,7 @@ from apps.semantic.memories.managed import (
     managed_write,
 )
 from apps.semantic.memories.managers import manager_register
+from apps.semantic.memories.parts import memory_parts
 from apps.semantic.memories.purge import memories_purge
 from apps.semantic.memories.reembed import outdated_words, refresh_words
 from apps.semantic.memories.save import SaveOutcome, memory_save, memory_save_many
@@ -158,6 +159,7 @@ __all__ = [
     "memories_purge",
     "memory_counts",
     "memory_delete",
+    "memory_parts",
     "memory_reinforce",
     "memory_restore",
     "memory_save",

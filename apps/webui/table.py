@@ -4,6 +4,7 @@ from apps.webui.ask.table import PAGES as ASK
 from apps.webui.clear_up.table import PAGES as CLEAR_UP
 from apps.webui.days.table import PAGES as DAYS
 from apps.webui.home.table import PAGES as HOME
+from apps.webui.household.table import PAGES as HOUSEHOLD
 from apps.webui.memory.table import PAGES as MEMORY
 from apps.webui.memory_settings.table import PAGES as MEMORY_SETTINGS
 from apps.webui.notes.table import PAGES as NOTES
@@ -17,6 +18,7 @@ PAGES: tuple[Page, ...] = (
     *MEMORY,
     *CLEAR_UP,
     *DAYS,
+    *HOUSEHOLD,
     *NOTES,
     *PRIVACY,
     *MEMORY_SETTINGS,
