@@ -102,7 +102,9 @@ class Tour:
 
     def look(self, page: Page, theme: str, width: int, findings: list[str]) -> None:
         """Note what is wrong with the page that is open."""
-        faults = [*findings, *self.tab.width_found(), *self.tab.complaints()]
+        # The documentation of the API is in English, as the API is.
+        spoken = self.tab.language_found() if page.name != "docs" else []
+        faults = [*findings, *self.tab.width_found(), *self.tab.complaints(), *spoken]
         self.note(page, [f"{theme} {width}: {fault}" for fault in faults])
         self.tab.shoot(f"{self.viewer}.{page.name}{page.variant}.{theme}.{width}")
 

@@ -51,6 +51,8 @@ class Tab:
 
     page: Page
     said: list[str] = field(default_factory=list)
+    # Of the pages: `en` or `zh`.
+    language: str = "en"
 
     def __post_init__(self) -> None:
         self.page.on("console", lambda line: self.said.append(line.text) if line.type == "error" else None)
@@ -88,6 +90,11 @@ class Tab:
         """Return what the policy of contents refused on the page, and errors of the console."""
         return [*self.page.evaluate("() => window.refusedParts"), *self.said]
 
+    def language_found(self) -> list[str]:
+        """Return the language of the page, where it is another one than that of its reader."""
+        found = str(self.page.evaluate("() => document.documentElement.lang"))
+        return [] if found.startswith(self.language) else [f"the page is in {found}"]
+
     def width_found(self) -> list[str]:
         """Return what makes the page scroll sideways."""
         return [found] if (found := str(self.page.evaluate(TOO_WIDE))) else []
@@ -95,5 +102,5 @@ class Tab:
     def shoot(self, name: str) -> None:
         """Keep a picture of the whole page, where WALK_PICTURES names a folder."""
         if PICTURES:
-            path = Path(PICTURES) / f"{name.replace(':', '-')}.png"
+            path = Path(PICTURES) / f"{name.replace(':', '-')}.{self.language}.png"
             self.page.screenshot(path=path, full_page=True)
