@@ -156,7 +156,12 @@ ACCOUNT_LOGIN_METHODS = {"username"}
 ACCOUNT_SESSION_REMEMBER = True
 ACCOUNT_LOGOUT_REDIRECT_URL = reverse_lazy("account_login")
 ACCOUNT_PASSWORD_RESET_TOKEN_GENERATOR = "django.contrib.auth.tokens.PasswordResetTokenGenerator"  # noqa: S105
-ACCOUNT_RATE_LIMITS = {"login": "30/m/ip", "login_failed": "20/m/ip,5/5m/key", "invitation": "20/m/ip"}
+ACCOUNT_RATE_LIMITS = {
+    "login": "30/m/ip",
+    "login_failed": "20/m/ip,5/5m/key",
+    "invitation": "20/m/ip",
+    "connect_code": "30/10m/ip,10/10m/user",
+}
 MFA_ADAPTER = "apps.accounts.adapters.SecondFactorAdapter"
 MFA_FORMS = {
     "add_webauthn": "apps.accounts.forms.AddPasskeyForm",

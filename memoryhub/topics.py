@@ -67,6 +67,7 @@ TOPICS: dict[str, tuple[str, ...]] = {
     "sync_syncrun": ("knowledge", "jobs"),
     # People
     "people_download": ("people", "jobs"),
+    "people_appforgetting": ("people", "jobs"),
     "people_erasure": ("people", "jobs"),
     "people_plannederasure": ("people",),
 }
@@ -106,6 +107,7 @@ UNWATCHED: dict[str, str] = {
     "llm_tokenuse": "a call under way; its end is a model call",
     "monitor_counterreading": "written with the samples of a minute",
     "notes_conversationmessage": "written with its conversation",
+    "people_connectionrequest": "a code of some minutes, which no page lists",
     "rules_mergeruleversion": "written with its rule",
     "people_look": "written with entries of the audit",
     "semantic_endedshards": "written when a person is forgotten",

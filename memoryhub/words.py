@@ -34,6 +34,12 @@ JOBS: dict[str, JobWords] = {
     "apps.people.tasks.make_downloads": JobWords(
         _("Make downloads"), _("Makes the files that people download of themselves, and removes old ones.")
     ),
+    "apps.people.tasks.forget_learnt": JobWords(
+        _("Forget what apps learnt"), _("Continues to forget, or to bring back, what people asked for.")
+    ),
+    "apps.people.tasks.trim_connections": JobWords(
+        _("Trim requests of apps"), _("Deletes requests of apps for a key that are over.")
+    ),
     "apps.semantic.tasks.consolidate_enabled": JobWords(
         _("Start consolidations"), _("Requests the consolidations that are on.")
     ),

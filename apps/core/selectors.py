@@ -38,6 +38,17 @@ def usable_keys(now: datetime) -> QuerySet[ApiKey]:
     return ApiKey.objects.filter(Q(expires_at=None) | Q(expires_at__gt=now), revoked_at=None)
 
 
+def actors_of(key: ApiKey) -> frozenset[str]:
+    """Return the actors under which histories have what was done with a key: of its name, and of those it had."""
+    return frozenset(f"{KEY_ACTOR}{name}" for name in (key.name, *key.former_names))
+
+
+def namesakes(key: ApiKey) -> QuerySet[ApiKey]:
+    """Return the other keys that have or had a name of this one: what each of them wrote cannot be told apart."""
+    names = [key.name, *key.former_names]
+    return ApiKey.objects.exclude(pk=key.pk).filter(Q(name__in=names) | Q(former_names__overlap=names))
+
+
 def require_let_in(actor: str, user_id: str) -> None:
     """Raise AccessStoppedError where a user has stopped the key in whose name something is done later.
 

@@ -25,6 +25,7 @@ from apps.episodic.retention.policies import (
 )
 from apps.episodic.retention.prune import timeline_prune
 from apps.episodic.retention.purge import events_purge
+from apps.episodic.retention.written import events_written, events_written_remove
 from apps.episodic.store.quarantine import segment_quarantine
 from apps.episodic.warnings import warning_end, warning_report
 
@@ -32,6 +33,7 @@ __all__ = [
     "EventImport", "Forgetting", "Forgotten", "JobKind", "JobMessage", "JobStatus", "MaintenanceReport",
     "MaintenanceRunningError", "MessageSeverity", "RecordAction", "RecordOutcome", "RecordResult", "RetentionPreview",
     "enqueue_job", "event_delete", "event_record", "events_forget", "events_import", "events_purge", "events_record",
+    "events_written", "events_written_remove",
     "forgetting_go_on", "health_check", "retention_create", "retention_delete", "retention_preview",
     "retention_update", "run_part", "run_status", "segment_quarantine", "timeline_compact", "timeline_maintain",
     "timeline_prune", "timeline_seal", "warning_end", "warning_report",

@@ -1,7 +1,7 @@
 """The door of `notes` for reads."""
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass, replace
 from uuid import UUID
 
@@ -75,6 +75,7 @@ __all__ = [
     "note_get",
     "note_list",
     "note_versions",
+    "note_versions_by",
     "notes_search",
     "prompt_compose",
     "run_facts",
@@ -267,3 +268,8 @@ def memories_for(access: Access, owner: str, message: str, limit: int) -> list[P
     """Return the memories of a user that answer a message best."""
     found = memory_search(access, SearchQuery(scope=Scope(user_id=owner), query=message, top_k=limit)).found
     return [Passage(each.memory.content, memory=str(each.memory.uuid)) for each in found]
+
+
+def note_versions_by(access: Access, actors: Collection[str]) -> int:
+    """Count how often these actors wrote into the notes inside the bound of the caller."""
+    return NoteVersion.objects.all().visible_to(access).filter(author__in=actors).count()

@@ -6,11 +6,16 @@ import uuid
 from typing import ClassVar
 
 from django.conf import settings
+from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.db.models import Q
 
 from apps.core.db.scoped import ScopedQuerySet
 from apps.core.domain.scope import MAX_IDENTIFIER_CHARS
+from apps.core.models import PermissionLevel
+
+# Of the name of a key after `key:`.
+MAX_ACTOR_CHARS = 220
 
 MAX_REASON_CHARS = 300
 
@@ -154,6 +159,115 @@ class Look(models.Model):
         indexes: ClassVar[list[models.Index]] = [
             # Those at one person, when that person is forgotten.
             models.Index(name="people_look_user", fields=["user_id"]),
+        ]
+
+    def __str__(self) -> str:
+        return str(self.uuid)
+
+
+class ForgettingState(models.TextChoices):
+    """How far the forgetting of what a key learnt is, or its undoing."""
+
+    WAITING = "waiting", "Waiting"
+    FORGETTING = "forgetting", "Forgetting"
+    FORGOTTEN = "forgotten", "Forgotten"
+    RESTORING = "restoring", "Restoring"
+    RESTORED = "restored", "Restored"
+
+
+class AppForgetting(models.Model):
+    """The forgetting of all that a key learnt of a person. Written by `apps.people.learnt` only.
+
+    actors: under which histories have what it wrote. until: what it learnt later is not meant. memories_found: how many
+    it will forget. forgotten: memories that are forgotten. events: removed for good. kept: memories that others
+    confirmed since, or a source manages. restored, left: memories that the undoing brought back, and those that it
+    could not. problem: a word for what went wrong.
+    """
+
+    uuid = models.UUIDField("id", default=uuid.uuid4, unique=True, editable=False)
+    user_id = models.CharField(max_length=MAX_IDENTIFIER_CHARS)
+    key = models.UUIDField()
+    key_name = models.CharField(max_length=100)
+    actors = ArrayField(models.CharField(max_length=MAX_ACTOR_CHARS))
+    state = models.CharField(max_length=10, choices=ForgettingState.choices, default=ForgettingState.WAITING)
+    requested_at = models.DateTimeField()
+    until = models.DateTimeField()
+    finished_at = models.DateTimeField(null=True)
+    memories_found = models.PositiveIntegerField(default=0)
+    forgotten = ArrayField(models.UUIDField(), default=list)
+    events = models.PositiveIntegerField(default=0)
+    kept = models.PositiveIntegerField(default=0)
+    restored = models.PositiveIntegerField(default=0)
+    left = models.PositiveIntegerField(default=0)
+    problem = models.CharField(max_length=50, blank=True, default="")
+
+    class Meta:
+        verbose_name = "forgetting of what a key learnt"
+        verbose_name_plural = "forgettings of what keys learnt"
+        constraints: ClassVar[list[models.BaseConstraint]] = [
+            # Two clicks are one.
+            models.UniqueConstraint(
+                name="people_appforgetting_one_open",
+                fields=["user_id", "key"],
+                condition=Q(state__in=["waiting", "forgetting", "restoring"]),
+            ),
+        ]
+        indexes: ClassVar[list[models.Index]] = [
+            models.Index(name="people_appforgetting_user", fields=["user_id", "-id"]),
+        ]
+
+    def __str__(self) -> str:
+        return str(self.uuid)
+
+    @property
+    def is_open(self) -> bool:
+        """Return whether it goes on."""
+        return self.state in OPEN_FORGETTINGS
+
+
+OPEN_FORGETTINGS = (ForgettingState.WAITING, ForgettingState.FORGETTING, ForgettingState.RESTORING)
+
+
+class ConnectionState(models.TextChoices):
+    """What a person said to an app that asks for a key, and whether it fetched it."""
+
+    WAITING = "waiting", "Waiting"
+    CONFIRMED = "confirmed", "Confirmed"
+    REFUSED = "refused", "Refused"
+    FETCHED = "fetched", "Fetched"
+
+
+class ConnectionRequest(models.Model):
+    """An app that asks for a key by a code, as in RFC 8628. Written by `apps.people.connecting` only; lasts minutes.
+
+    Codes and the address are kept as digests. user_id: who confirmed it, until the app has fetched its key.
+    """
+
+    uuid = models.UUIDField("id", default=uuid.uuid4, unique=True, editable=False)
+    name = models.CharField(max_length=100)
+    permission = models.CharField(max_length=10, choices=PermissionLevel.choices)
+    device_digest = models.CharField(max_length=64, unique=True)
+    user_digest = models.CharField(max_length=64, unique=True)
+    address_digest = models.CharField(max_length=64)
+    state = models.CharField(max_length=10, choices=ConnectionState.choices, default=ConnectionState.WAITING)
+    user_id = models.CharField(max_length=MAX_IDENTIFIER_CHARS, blank=True, default="")
+    created_at = models.DateTimeField()
+    expires_at = models.DateTimeField()
+    interval = models.PositiveSmallIntegerField(help_text="Seconds between two questions of the app.")
+    asked_at = models.DateTimeField(null=True)
+
+    class Meta:
+        constraints: ClassVar[list[models.BaseConstraint]] = [
+            # A key is made for whom it was confirmed by, and by nothing else is a person named here.
+            models.CheckConstraint(
+                name="people_connection_of_person",
+                condition=(Q(state="confirmed") & ~Q(user_id="")) | (~Q(state="confirmed") & Q(user_id="")),
+            ),
+        ]
+        indexes: ClassVar[list[models.Index]] = [
+            # How many one address asked for lately, and which are over.
+            models.Index(name="people_connection_address", fields=["address_digest", "created_at"]),
+            models.Index(name="people_connection_end", fields=["expires_at"]),
         ]
 
     def __str__(self) -> str:

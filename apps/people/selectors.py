@@ -20,6 +20,7 @@ from apps.people.looking.look import MOST, look_of, may_look
 from apps.people.models import (
     MAX_REASON_CHARS,
     OPEN_STATES,
+    AppForgetting,
     Download,
     Erasure,
     ErasureQuerySet,
@@ -33,6 +34,7 @@ __all__ = [
     "KEPT",
     "MAX_REASON_CHARS",
     "MOST",
+    "AppForgetting",
     "Download",
     "Erasure",
     "Look",
@@ -48,6 +50,7 @@ __all__ = [
     "erasure_obstacles",
     "erasure_of_login",
     "file_of",
+    "forgetting_of",
     "look_of",
     "may_look",
     "name_page",
@@ -214,3 +217,8 @@ def plan_of_uuid(uuid: UUID) -> PlannedErasure | None:
 def erasure_obstacles(user_id: str) -> list[str]:
     """Return what is in the way of forgetting a user, without reading whole files."""
     return obstacles(user_id, full=False)
+
+
+def forgetting_of(user_id: str, uuid: UUID) -> AppForgetting | None:
+    """Return the forgetting of what a key learnt of a user; None where the user has none of this id."""
+    return AppForgetting.objects.filter(user_id=user_id, uuid=uuid).first()

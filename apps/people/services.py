@@ -1,22 +1,43 @@
 """The door of `people` for writes."""
 
+from apps.people.connecting.codes import show_user_code
+from apps.people.connecting.flow import (
+    connection_answer,
+    connection_fetch,
+    connection_find,
+    connection_request,
+    connections_trim,
+)
 from apps.people.downloads.request import download_remove, download_request
 from apps.people.erasure.digest import user_digest
 from apps.people.erasure.request import erasure_preview, erasure_request
 from apps.people.erasure.run import erasure_run
+from apps.people.learnt.counts import LearntCounts, learnt_counts
+from apps.people.learnt.forget import forgettings_continue, learnt_forget, learnt_restore
 from apps.people.leaving.plan import erasure_plan, plan_take_back
 from apps.people.looking.look import look_begin, look_end, look_note
 
 __all__ = [
+    "LearntCounts",
+    "connection_answer",
+    "connection_fetch",
+    "connection_find",
+    "connection_request",
+    "connections_trim",
     "download_remove",
     "download_request",
     "erasure_plan",
     "erasure_preview",
     "erasure_request",
     "erasure_run",
+    "forgettings_continue",
+    "learnt_counts",
+    "learnt_forget",
+    "learnt_restore",
     "look_begin",
     "look_end",
     "look_note",
     "plan_take_back",
+    "show_user_code",
     "user_digest",
 ]

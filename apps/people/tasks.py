@@ -1,7 +1,9 @@
 """The tasks of people, which django-q2 runs by these names."""
 
+from apps.people.connecting.flow import connections_trim
 from apps.people.downloads import make
 from apps.people.erasure import run
+from apps.people.learnt.forget import forgettings_continue
 from apps.people.leaving import plan
 
 
@@ -14,3 +16,13 @@ def erase() -> None:
 def make_downloads() -> None:
     """Make the downloads that people asked for, and remove those that were kept long enough; each minute."""
     make.downloads_continue()
+
+
+def forget_learnt() -> None:
+    """Continue every forgetting of what an app learnt; each minute, and when one is requested."""
+    forgettings_continue()
+
+
+def trim_connections() -> None:
+    """Delete the requests of apps for a key that are over; every ten minutes."""
+    connections_trim()

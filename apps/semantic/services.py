@@ -58,6 +58,7 @@ from apps.semantic.judge.services import (
 from apps.semantic.memories.audience import memory_set_household
 from apps.semantic.memories.deletion import Selection, memories_delete
 from apps.semantic.memories.lately import Learned, learned_lately, learned_undo
+from apps.semantic.memories.learnt import confirmed_of, learning_actors, learnt_by_day, memories_learnt
 from apps.semantic.memories.lifecycle import memory_delete, memory_reinforce, memory_restore
 from apps.semantic.memories.managed import (
     ManagedChange,
@@ -121,6 +122,7 @@ __all__ = [
     "batch_accept",
     "batch_undo",
     "bridge_status",
+    "confirmed_of",
     "conflict_accept",
     "conflict_override",
     "conflict_revert",
@@ -148,12 +150,15 @@ __all__ = [
     "judge_update",
     "learned_lately",
     "learned_undo",
+    "learning_actors",
+    "learnt_by_day",
     "managed_prepare",
     "managed_with_space",
     "managed_write",
     "manager_register",
     "memories_delete",
     "memories_find",
+    "memories_learnt",
     "memories_missing",
     "memories_of",
     "memories_purge",

@@ -32,6 +32,7 @@ PLACES: tuple[Place, ...] = (
     Place(name="clear_up", title=_("To clear up"), icon="pair", is_main=True),
     Place(name="days", title=_("My days"), icon="days", is_main=True),
     Place(name="household", title=_("Household"), icon="people"),
+    Place(name="apps", title=_("Apps"), icon="apps"),
     Place(name="notes", title=_("Notes"), icon="notes"),
     Place(name="privacy", title=_("Privacy"), icon="shield"),
     Place(name="settings", title=_("Settings"), icon="settings"),

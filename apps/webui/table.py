@@ -1,5 +1,6 @@
 """The one table of the pages and fragments of the web UI."""
 
+from apps.webui.applications.table import PAGES as APPLICATIONS
 from apps.webui.ask.table import PAGES as ASK
 from apps.webui.clear_up.table import PAGES as CLEAR_UP
 from apps.webui.days.table import PAGES as DAYS
@@ -23,4 +24,5 @@ PAGES: tuple[Page, ...] = (
     *PRIVACY,
     *MEMORY_SETTINGS,
     *SETTINGS,
+    *APPLICATIONS,
 )

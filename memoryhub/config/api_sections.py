@@ -29,7 +29,7 @@ SECTIONS = (
     Section("Knowledge", "Decisions and documents of repositories.", ("sync/",)),
     Section("Rules", "The rules by which the hub decides.", ("rules",)),
     Section("Models", "Chat models, and tools that models may use.", ("llm/",)),
-    Section("Keys", "Keys of applications.", ("keys",)),
+    Section("Keys", "Keys of applications.", ("keys", "connect")),
 )  # fmt: skip
 
 

@@ -166,10 +166,10 @@ ROUTES: dict[str, dict[str, Any]] = {
 # A webhook is signed instead; tests/integration/sync/test_rest_webhooks.py is about that.
 # Pages of people, for which the walks of tests/integration/admin and tests/integration/accounts are.
 PAGES = ("admin/", "accounts/")
+# An app without a key asks for one: tests/integration/people/test_connecting.py is about that.
 PUBLIC = {
     "api/", "healthz", "readyz", "metrics", "api/schema", "api/docs", "api/sync/webhooks/<uuid:uuid>",
-    "manifest.webmanifest", "service-worker.js", "offline/",
-}  # fmt: skip
+    "manifest.webmanifest", "service-worker.js", "offline/", "api/connect", "api/connect/token"}  # fmt: skip
 READS_BY_POST = {
     "api/episodic/query",
     "api/llm/tools/parse",

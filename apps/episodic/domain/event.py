@@ -13,6 +13,8 @@ DEFAULT_IMPORTANCE = 0.5
 DEFAULT_SOURCE = "user"
 MAX_EVENT_TYPE_CHARS = 100
 MAX_SOURCE_CHARS = 64
+# Of the name of a key after `key:`, or of a user after `person:`.
+MAX_ACTOR_CHARS = 220
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 MICROSECOND = timedelta(microseconds=1)
 
@@ -60,7 +62,7 @@ class EventRecord:
 
     arrival: rises with the order of recording. timestamp: aware, in the offset of its writer, to the microsecond.
     recorded_at: the same in UTC.
-    identity: equal for duplicates, see `event_identity`.
+    identity: equal for duplicates, see `event_identity`. actor: who recorded it, empty where that was not noted.
     """
 
     arrival: int
@@ -74,6 +76,7 @@ class EventRecord:
     metadata: dict[str, Any]
     identity: UUID
     recorded_at: datetime
+    actor: str = ""
 
     @property
     def order(self) -> tuple[datetime, int]:

@@ -13,7 +13,7 @@ from apps.episodic.domain.event import EventDraft
 from apps.episodic.schemas.events import EventInput, draft_of
 
 # Members of an exported line that say how a hub keeps the event: the one that imports it makes its own.
-EXPORTED = frozenset({"arrival", "id", "identity", "recorded_at"})
+EXPORTED = frozenset({"arrival", "id", "identity", "recorded_at", "actor"})
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
 

@@ -44,6 +44,7 @@ class Removal:
     """Which events are to be removed, as a condition on rows and by scope and time; and why, and by whom.
 
     only: of these, just the event of this id. since: none that happened before. event_type: just those of this type.
+    wanted: just those for which it is true.
     is_announced: hub events name what was removed.
     """
 
@@ -55,11 +56,12 @@ class Removal:
     only: UUID | None = None
     since: datetime | None = None
     event_type: str = ""
+    wanted: Callable[[EventRecord], bool] | None = None
     is_announced: bool = True
 
     def includes(self, record: EventRecord) -> bool:
         """Return whether an event of a file is to be removed."""
-        is_meant = self.only is None or record.uuid == self.only
+        is_meant = (self.only is None or record.uuid == self.only) and (self.wanted is None or self.wanted(record))
         is_late = self.since is None or record.timestamp >= self.since
         is_kind = not self.event_type or record.event_type == self.event_type
         return is_meant and is_late and is_kind and should_remove(record.key, record.timestamp, self.cutoff_of)
@@ -69,7 +71,7 @@ class Removal:
         some, _ = runs_to_remove(file.scopes, file.runs, self.cutoff_of)
         if self.since is not None:
             some &= file.runs["last"] >= microseconds(self.since)
-        if not some.any() or (self.since is None and not self.event_type):
+        if not some.any() or (self.since is None and not self.event_type and self.wanted is None):
             return bool(some.any())
         return any(self.includes(record) for record in file.read_runs(some.nonzero()[0].tolist()))
 

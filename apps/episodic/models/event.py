@@ -14,6 +14,7 @@ from apps.core.domain.scope import MAX_IDENTIFIER_CHARS, Access, Scope
 from apps.episodic.domain.event import (
     DEFAULT_IMPORTANCE,
     DEFAULT_SOURCE,
+    MAX_ACTOR_CHARS,
     MAX_EVENT_TYPE_CHARS,
     MAX_SOURCE_CHARS,
     EventRecord,
@@ -59,6 +60,7 @@ class TimelineEvent(WithOffset):
     metadata = models.JSONField(default=dict, blank=True)
     identity = models.UUIDField(editable=False)
     recorded_at = models.DateTimeField()
+    actor = models.CharField(max_length=MAX_ACTOR_CHARS, blank=True, default="", help_text="Who recorded it.")
     # An index on it would only serve sealing, which reads a whole segment, and has `episodic_event_segment`.
     segment = models.ForeignKey(Segment, on_delete=models.PROTECT, related_name="events", db_index=False)
 
@@ -115,4 +117,5 @@ class TimelineEvent(WithOffset):
             metadata=self.metadata,
             identity=self.identity,
             recorded_at=self.recorded_at,
+            actor=self.actor,
         )

@@ -16,7 +16,7 @@ from apps.core.domain.errors import MemoryHubError, UnavailableError
 from apps.core.domain.offsets import in_offset, offset_minutes
 from apps.core.domain.scope import Access
 from apps.core.pauses import refuse_paused
-from apps.episodic.domain.event import EventDraft, EventRecord, ScopeKey, event_identity
+from apps.episodic.domain.event import MAX_ACTOR_CHARS, EventDraft, EventRecord, ScopeKey, event_identity
 from apps.episodic.domain.rotation import is_full
 from apps.episodic.domain.rules import require_recordable
 from apps.episodic.events import EventSaved
@@ -114,6 +114,7 @@ def prepare_event(access: Access, draft: EventDraft, now: datetime) -> EventReco
         metadata=draft.metadata,
         identity=event_identity(key, draft.event_type, draft.timestamp, draft.content),
         recorded_at=now,
+        actor=access.actor[:MAX_ACTOR_CHARS],
     )
 
 

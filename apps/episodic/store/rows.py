@@ -22,6 +22,7 @@ from apps.episodic.models.filters import filter_sql
 EVENT_COLUMNS = (
     "id", "uuid", "user_id", "household_id", "persona_id", "timestamp", "event_type", "content",
     "importance", "source", "metadata", "identity", "recorded_at", "timestamp_offset",
+    "actor",
 )  # fmt: skip
 # The rows of a segment whose file has taken over are read no more. An array, so that it is looked up once.
 ROWS_COUNT = "e.segment_id <> ALL (ARRAY(SELECT id FROM episodic_segment WHERE rows = 'leaving'))"
@@ -104,7 +105,7 @@ def rows_where(
 def record_of(row: Sequence[Any]) -> EventRecord:
     """Return the event of a row of EVENT_COLUMNS, as Django's cursor returns it (JSON as text)."""
     arrival, uuid, user, household, persona, timestamp, kind, content, importance, source, metadata, *rest = row
-    identity, recorded_at, minutes = rest
+    identity, recorded_at, minutes, actor = rest
     return EventRecord(
         arrival=arrival,
         uuid=uuid,
@@ -117,4 +118,5 @@ def record_of(row: Sequence[Any]) -> EventRecord:
         metadata=json.loads(metadata),
         identity=identity,
         recorded_at=recorded_at,
+        actor=actor,
     )

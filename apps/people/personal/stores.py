@@ -7,7 +7,7 @@ from apps.core.personal.erase import delete_in_parts
 from apps.core.personal.store import PersonalStore
 from apps.core.steps import Step, no_step
 from apps.people.downloads.files import remove_files, stray_files
-from apps.people.models import Download, Erasure, Look, PlannedErasure
+from apps.people.models import AppForgetting, ConnectionRequest, Download, Erasure, Look, PlannedErasure
 
 
 class ErasureStore(PersonalStore):
@@ -98,4 +98,29 @@ class LookStore(PersonalStore):
             yield "people_look"
 
 
-STORES = (ErasureStore(), DownloadStore(), PlanStore(), LookStore())
+class AppStore(PersonalStore):
+    """Forgettings of what keys learnt, and apps that a person has confirmed and that have not fetched their key.
+
+    They are not exported: both are about keys, which are not.
+    """
+
+    name = "apps"
+    order = 94
+    models = (AppForgetting, ConnectionRequest)
+
+    def count(self, user_id: str) -> int:
+        return sum(model._default_manager.filter(user_id=user_id).count() for model in self.models)
+
+    def forget(self, user_id: str, step: Step = no_step) -> Iterator[int]:
+        for model in self.models:
+            step("apps")
+            if deleted := model._default_manager.filter(user_id=user_id).delete()[0]:
+                yield deleted
+
+    def find(self, user_id: str) -> Iterator[str]:
+        for model in self.models:
+            if model._default_manager.filter(user_id=user_id).exists():
+                yield model._meta.db_table
+
+
+STORES = (ErasureStore(), DownloadStore(), PlanStore(), LookStore(), AppStore())

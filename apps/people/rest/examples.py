@@ -44,6 +44,7 @@ LEFT = {
     "tasks": 0,
     "model_calls": 0,
     "keys": 0,
+    "apps": 0,
     "accounts": 0,
     "admin": 0,
     "erasures": 0,
@@ -53,7 +54,27 @@ LEFT = {
     "audit": 2,
 }
 
+DEVICE_CODE = "7xq0V1m3bYlZrN5tP2wKc8HsDf6GjEa9uIoTnRy4LkM"
+CONNECT: dict[str, Any] = {
+    "device_code": DEVICE_CODE,
+    "user_code": "BDWP-HKRQ",
+    "verification_uri": "https://hub.example.org/apps/connect/",
+    "expires_in": 600,
+    "interval": 5,
+}
+CONNECTED = {
+    "key": "mh_uV2DW0aYx3s7Zq9Lk1TnBv5Rc8Wd4Ef6Gh2Jm0Pq3S",
+    "id": "0d3b7a51-6f0e-4f4e-9c55-8a5c2f1e7d90",
+    "name": "Reading lamp",
+    "permission": "write",
+    "user_id": "ana",
+}
+
 EXAMPLES = {
+    "apps_connect": Example("Connect an app", body={"name": "Reading lamp", "permission": "write"}, answer=CONNECT),
+    "apps_connect_token": Example(
+        "Fetch a key by a code", after=("apps_connect",), body={"device_code": DEVICE_CODE}, answer=CONNECTED
+    ),
     "erasures_create": Example(
         "Forget a user", after=ALL, body={"user_id": "ana", "dry_run": False}, status=202, answer=ERASURE
     ),

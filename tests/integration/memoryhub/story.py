@@ -18,7 +18,7 @@ from django.http import HttpResponse
 from drf_spectacular.generators import SchemaGenerator
 
 from apps.core.domain.clock import SYSTEM_CLOCK, utcnow
-from apps.core.domain.scope import system_access
+from apps.core.domain.scope import Permission, system_access
 from apps.core.schemas.examples import Example
 from apps.llm.providers.scripted import ScriptedChat
 from apps.notes.compaction.decide import compaction_apply
@@ -27,6 +27,8 @@ from apps.notes.domain.places import MAIN
 from apps.notes.files.changes import note_append
 from apps.notes.models import Compaction
 from apps.notes.services import runs_continue
+from apps.people.models import ConnectionRequest
+from apps.people.services import connection_answer
 from apps.sync.models import KnowledgeSource, SyncKind
 from apps.sync.services import sync_run
 from tests.api import Api
@@ -61,7 +63,7 @@ DECISIONS = {
     "docs/adr/0018-draft.md": "",
 }
 # What the hub makes up, besides ids; later examples may name it.
-MADE_UP = ("version", "key", "commit")
+MADE_UP = ("version", "key", "commit", "device_code")
 
 
 def documented_examples() -> dict[str, Example]:
@@ -320,7 +322,16 @@ def sync_all() -> None:
 
 
 # What an example needs besides the examples that it comes after.
+@contextmanager
+def confirmed(settings: Any) -> Iterator[None]:
+    """Have a person confirm the app that asks for a key."""
+    waiting = ConnectionRequest.objects.latest("pk")
+    connection_answer(uuid=waiting.uuid, user_id="ana", permission=Permission.WRITE)
+    yield
+
+
 PREPARATIONS: Mapping[str, Callable[[Any], AbstractContextManager[None]]] = {
+    "apps_connect_token": confirmed,
     "segments_list": archived,
     "extraction_runs_list": extracted,
     "extraction_runs_retrieve": extracted,

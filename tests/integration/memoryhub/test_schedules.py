@@ -34,6 +34,8 @@ def test_a_second_start_makes_none_of_them_again() -> None:
         "notes: look at the disk",
         "people: downloads",
         "people: erase",
+        "people: forget what apps learnt",
+        "people: trim requests of apps",
         "semantic: consolidate",
         "semantic: expire memories",
         "semantic: judge conflicts",

@@ -15,7 +15,6 @@ from django.db import connection
 from django_q.models import OrmQ, Task
 from django_q.tasks import async_task
 
-from apps.audit.services import record
 from apps.core.domain.clock import SYSTEM_CLOCK, utcnow
 from apps.core.domain.scope import Access, Permission, Scope, system_access
 from apps.core.models import ApiKey
@@ -140,8 +139,7 @@ def record_events(scope: Scope, word: str, what: str, timeline: Timeline) -> Non
 
 
 def log_changes(user: str, key: ApiKey, memory: Memory) -> None:
-    """Leave traces in the log of the admin, in the audit as an act of their own, and in a session."""
-    record(actor_kind="person", actor=f"person:{user}", action="app.stop", object_id=key.pk, scope=Scope(user))
+    """Leave traces in the log of the admin and in a session."""
     operator, _ = User.objects.get_or_create(username="operator")
     for row in (key, memory):
         kind = ContentType.objects.get_for_model(row)

@@ -14,7 +14,7 @@ _decode = json.JSONDecoder().decode
 
 def event_document(record: EventRecord) -> dict[str, Any]:
     """Return an event as a JSON object. Identifiers that it does not have are null, times are ISO 8601, that
-    of the event in the offset of its writer."""
+    of the event in the offset of its writer. Who recorded it is there where it was noted."""
     return {
         "arrival": record.arrival,
         "id": str(record.uuid),
@@ -29,6 +29,7 @@ def event_document(record: EventRecord) -> dict[str, Any]:
         "metadata": record.metadata,
         "identity": str(record.identity),
         "recorded_at": utc_text(record.recorded_at),
+        **({"actor": record.actor} if record.actor else {}),
     }
 
 
@@ -55,6 +56,7 @@ def decode_line(line: bytes) -> EventRecord:
         metadata=metadata,
         identity=UUID(document["identity"]),
         recorded_at=datetime.fromisoformat(document["recorded_at"]),
+        actor=document.get("actor", ""),
     )
 
 

@@ -21,7 +21,7 @@ from apps.episodic.models import Segment, TimelineEvent
 from apps.events.services import failure_groups
 from apps.notes.models import Compaction, NoteVersion
 from apps.people.leaving.plan import THEMSELVES
-from apps.people.models import Erasure
+from apps.people.models import AppForgetting, Erasure
 from apps.semantic.models import Conflict, Memory
 
 # What assistants and machines call; tests/hostile/world.py has a table of it.
@@ -147,6 +147,14 @@ ARGUMENTS: dict[str, Any] = {
     "mfa_remove_webauthn": passkey,
     "mfa_edit_webauthn": passkey,
     "cockpit_erasure": lambda: {"uuid": newest(Erasure.objects.all()).uuid},
+    **dict.fromkeys(
+        [f"webui:app{step}" for step in ("", "_stop", "_let_in", "_forget")],
+        lambda: {"uuid": newest(ApiKey.objects.filter(user_id="ana", revoked_at=None)).uuid},
+    ),
+    **dict.fromkeys(
+        [f"webui:forgetting{step}" for step in ("", "_state", "_undo")],
+        lambda: {"uuid": newest(AppForgetting.objects.filter(user_id="ana")).uuid},
+    ),
     "cockpit_decision": lambda: {"key": newest(Conflict.objects.filter(state="open")).pk},
     "cockpit_decisions_alike": lambda: {"key": newest(Conflict.objects.filter(state="open")).pk},
     **dict.fromkeys(

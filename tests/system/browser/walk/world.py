@@ -26,7 +26,7 @@ from django_q.signing import SignedPackage
 
 from apps.accounts.services import account_create, account_set_person, invitation_create, person_create
 from apps.audit.services import record as act_record
-from apps.core.domain.scope import Permission, Scope, system_access
+from apps.core.domain.scope import Access, Permission, Scope, system_access
 from apps.core.services import key_create, key_revoke
 from apps.episodic.maintenance.run import timeline_maintain, timeline_seal
 from apps.episodic.maintenance.runner import MaintenanceRunningError
@@ -39,7 +39,7 @@ from apps.notes.files.owner import folder_of
 from apps.notes.models import Compaction
 from apps.notes.services import daily_append, main_append
 from apps.people.leaving.plan import THEMSELVES
-from apps.people.services import erasure_request
+from apps.people.services import erasure_request, learnt_forget
 from apps.rules.services import rule_register, rule_update
 from apps.semantic.consolidation.services import consolidation_create
 from apps.semantic.domain.memory import MemoryDraft
@@ -115,6 +115,17 @@ def fill_erasure() -> None:
     for act in ("person_look.begin", "person_look.open", "person.export"):
         detail = {"reason": "Asked for help with a duplicate"} if act.endswith("begin") else {}
         act_record(actor_kind="person", actor="rita", action=act, object_id="/", scope=Scope(PERSON), detail=detail)
+
+
+def fill_apps() -> None:
+    """Have an app of a person with what it learnt, one that she has stopped, and one whose memories are forgotten."""
+    for name, stopped_by in (("kitchen assistant", []), ("radio of the hall", [PERSON]), ("lamp", [])):
+        key, _ = key_create(
+            name=name, scope=Scope(PERSON), permission=Permission.WRITE, actor="test", stopped_by=stopped_by
+        )
+        drafts = [MemoryDraft(f"Ana was heard by the {name}, {number}.", scope=Scope(PERSON)) for number in range(60)]
+        memory_save_many(access=Access(Scope(PERSON), Permission.WRITE, f"key:{name}"), drafts=drafts)
+    learnt_forget(user_id=PERSON, key=key)
 
 
 def fill_memories() -> None:
@@ -232,6 +243,6 @@ def fill_rest() -> None:
 
 
 FILLS = (
-    *(fill_erasure, fill_memories, fill_timeline, fill_notes),
+    *(fill_erasure, fill_apps, fill_memories, fill_timeline, fill_notes),
     *(fill_knowledge, fill_models, fill_keys, fill_work, fill_rest),
 )

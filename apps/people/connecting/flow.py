@@ -1,0 +1,167 @@
+"""An app asks for a key, a person answers, the app fetches it once."""
+
+from dataclasses import dataclass
+from datetime import timedelta
+from uuid import UUID
+
+from django.db import transaction
+
+from apps.audit.services import record
+from apps.core.db.user_locks import hold_users
+from apps.core.domain.clock import SYSTEM_CLOCK, Clock, utcnow
+from apps.core.domain.errors import InvalidInputError, NotFoundError, ThrottledError
+from apps.core.domain.scope import PERMISSION_ORDER, Permission, Scope
+from apps.core.models import ApiKey
+from apps.core.pauses import PERSON
+from apps.core.services import key_create
+from apps.people.connecting.codes import digest_of, new_device_code, new_user_code, read_user_code
+from apps.people.models import ConnectionRequest, ConnectionState
+
+LIFETIME = timedelta(minutes=10)
+INTERVAL_SECONDS = 5
+# How much an app that asks too often has to wait longer each time (RFC 8628, 3.5).
+SLOWER_SECONDS = 5
+MAX_INTERVAL_SECONDS = 60
+# Requests of one address, and of all, within a lifetime.
+MAX_PER_ADDRESS, MAX_IN_ALL = 20, 1_000
+MAX_NAME_CHARS = 100
+
+
+@dataclass(frozen=True)
+class Codes:
+    """What an app is given: its own code, the one for the person, and the request."""
+
+    device_code: str
+    user_code: str
+    request: ConnectionRequest
+
+
+def connection_request(*, name: str, permission: Permission, address: str, clock: Clock = SYSTEM_CLOCK) -> Codes:
+    """Note that an app asks for a key, and return its codes, which are kept nowhere. permission: read or write.
+
+    Raises ThrottledError where this address, or all together, ask too often.
+    """
+    now, asking = utcnow(clock), digest_of("address", address)
+    lately = ConnectionRequest.objects.filter(created_at__gt=now - LIFETIME)
+    if lately.filter(address_digest=asking).count() >= MAX_PER_ADDRESS or lately.count() >= MAX_IN_ALL:
+        raise ThrottledError("Too many requests for a key. Try again later.", retry_after=int(LIFETIME.total_seconds()))
+    device_code, user_code = new_device_code(), new_user_code()
+    request = ConnectionRequest.objects.create(
+        name=name,
+        permission=permission,
+        device_digest=digest_of("device", device_code),
+        user_digest=digest_of("user", user_code),
+        address_digest=asking,
+        created_at=now,
+        expires_at=now + LIFETIME,
+        interval=INTERVAL_SECONDS,
+    )
+    return Codes(device_code, user_code, request)
+
+
+def connection_find(typed: str, *, clock: Clock = SYSTEM_CLOCK) -> ConnectionRequest:
+    """Return the request that waits under the code that a person typed. Raises NotFoundError, whatever the reason."""
+    code = read_user_code(typed)
+    waiting = ConnectionRequest.objects.filter(state=ConnectionState.WAITING, expires_at__gt=utcnow(clock))
+    found = waiting.filter(user_digest=digest_of("user", code)).first() if code else None
+    if found is None:
+        raise NotFoundError("No app waits under this code.")
+    return found
+
+
+@transaction.atomic
+def connection_answer(
+    *, uuid: UUID, user_id: str, permission: Permission | None, clock: Clock = SYSTEM_CLOCK
+) -> ConnectionRequest:
+    """Confirm a request with a permission that is no more than what it asks for, or refuse it with None.
+
+    Raises NotFoundError for one that does not wait any more, InvalidInputError for more than was asked for.
+    """
+    waiting = ConnectionRequest.objects.select_for_update().filter(
+        uuid=uuid, state=ConnectionState.WAITING, expires_at__gt=utcnow(clock)
+    )
+    request = waiting.first()
+    if request is None:
+        raise NotFoundError("This app does not wait any more.")
+    if permission is None:
+        request.state = ConnectionState.REFUSED
+    else:
+        if PERMISSION_ORDER.index(permission) > PERMISSION_ORDER.index(Permission(request.permission)):
+            raise InvalidInputError("An app is given no more than it asks for.", attr="permission")
+        hold_users([user_id])
+        request.state, request.user_id, request.permission = ConnectionState.CONFIRMED, user_id, permission
+    request.save(update_fields=["state", "user_id", "permission"])
+    return request
+
+
+def connection_fetch(*, device_code: str, clock: Clock = SYSTEM_CLOCK) -> tuple[ApiKey, str]:
+    """Make the key of a confirmed request, and return it with its secret: once, to who has the code of the app.
+
+    Raises InvalidInputError with a code of RFC 8628: authorization_pending, slow_down, access_denied, expired_token.
+    """
+    with transaction.atomic():
+        fetched = fetch(device_code, clock)
+    if isinstance(fetched, InvalidInputError):
+        raise fetched
+    return fetched
+
+
+def fetch(device_code: str, clock: Clock) -> tuple[ApiKey, str] | InvalidInputError:
+    """Return the key and its secret, or why there is none; that the app asked is noted in both cases."""
+    now = utcnow(clock)
+    found = ConnectionRequest.objects.select_for_update().filter(device_digest=digest_of("device", device_code))
+    request = found.first()
+    if request is None or request.expires_at <= now or request.state == ConnectionState.FETCHED:
+        return refusal("This code is over, or was used. Ask for another one.", code="expired_token")
+    if request.state == ConnectionState.REFUSED:
+        return refusal("The person has refused.", code="access_denied")
+    is_early = request.asked_at is not None and now - request.asked_at < timedelta(seconds=request.interval)
+    request.asked_at = now
+    if is_early:
+        request.interval = min(request.interval + SLOWER_SECONDS, MAX_INTERVAL_SECONDS)
+        request.save(update_fields=["asked_at", "interval"])
+        return refusal(f"Ask every {request.interval} seconds.", code="slow_down")
+    if request.state == ConnectionState.WAITING:
+        request.save(update_fields=["asked_at"])
+        return refusal("The person has not answered yet.", code="authorization_pending")
+    return hand_over(request, clock)
+
+
+def hand_over(request: ConnectionRequest, clock: Clock) -> tuple[ApiKey, str]:
+    """Make the key of a confirmed request."""
+    user_id = request.user_id
+    actor = f"{PERSON}{user_id}"
+    key, secret = key_create(
+        name=free_name(request.name),
+        scope=Scope(user_id),
+        permission=Permission(request.permission),
+        actor=actor,
+        clock=clock,
+    )
+    request.state, request.user_id = ConnectionState.FETCHED, ""
+    request.save(update_fields=["state", "user_id", "asked_at"])
+    record(
+        actor_kind="person", actor=actor, action="app.connected", object_type="core.apikey", object_id=str(key.pk),
+        scope=Scope(user_id), detail={"name": key.name},
+    )  # fmt: skip
+    return key, secret
+
+
+def free_name(wanted: str) -> str:
+    """Return a name that no key has or had: what keys wrote is told apart by their names."""
+    name, number = wanted, 1
+    while ApiKey.objects.filter(name=name).exists() or ApiKey.objects.filter(former_names__contains=[name]).exists():
+        number += 1
+        end = f" ({number})"
+        name = f"{wanted[: MAX_NAME_CHARS - len(end)]}{end}"
+    return name
+
+
+def refusal(detail: str, *, code: str) -> InvalidInputError:
+    """Return why an app gets no key now, with a code of RFC 8628."""
+    return InvalidInputError(detail, code=code, attr="device_code")
+
+
+def connections_trim(*, clock: Clock = SYSTEM_CLOCK) -> int:
+    """Delete the requests that are over. Return how many."""
+    return ConnectionRequest.objects.filter(expires_at__lte=utcnow(clock)).delete()[0]

@@ -1,0 +1,73 @@
+"""Connecting an app by a code, in the manner of RFC 8628: without a key, since it asks for one."""
+
+from django.urls import reverse
+from drf_spectacular.utils import extend_schema
+from rest_framework.request import Request
+from rest_framework.response import Response
+
+from apps.core.domain.clock import SYSTEM_CLOCK, utcnow
+from apps.core.domain.scope import Permission
+from apps.core.rest.views import HubView
+from apps.core.schemas.serializers import Problem, validate
+from apps.people import services
+from apps.people.schemas.connecting import ConnectInput, ConnectOutput, ConnectTokenInput, ConnectTokenOutput
+
+NO_STORE = {"Cache-Control": "no-store"}
+
+
+class ConnectView(HubView):
+    """An app asks for a key."""
+
+    authentication_classes = ()
+    permission_classes = ()
+
+    @extend_schema(
+        operation_id="apps_connect", request=ConnectInput, responses={200: ConnectOutput, 429: Problem}, auth=[]
+    )
+    def post(self, request: Request) -> Response:
+        """Ask for a key by a code.
+
+        Show the code to the person, who types it on the page *Apps*, and ask for the key until they answered. Needs no
+        key. 429 for an address that asks too often.
+        """
+        data = validate(ConnectInput, request.data)
+        codes = services.connection_request(
+            name=data["name"], permission=Permission(data["permission"]), address=request.META.get("REMOTE_ADDR") or ""
+        )
+        left = codes.request.expires_at - utcnow(SYSTEM_CLOCK)
+        answer: ConnectOutput = {
+            "device_code": codes.device_code,
+            "user_code": services.show_user_code(codes.user_code),
+            "verification_uri": request.build_absolute_uri(reverse("webui:connect")),
+            "expires_in": round(left.total_seconds()),
+            "interval": codes.request.interval,
+        }
+        return Response(answer, headers=NO_STORE)
+
+
+class ConnectTokenView(HubView):
+    """An app asks whether the person has answered."""
+
+    authentication_classes = ()
+    permission_classes = ()
+
+    @extend_schema(
+        operation_id="apps_connect_token", request=ConnectTokenInput, responses={200: ConnectTokenOutput}, auth=[]
+    )
+    def post(self, request: Request) -> Response:
+        """Fetch the key once it was confirmed.
+
+        The answer is the only one that ever shows the key. Until then 400 with a code: `authorization_pending` (ask
+        again after `interval` seconds), `slow_down` (5 seconds later each time), `access_denied` or `expired_token`
+        (the end).
+        """
+        data = validate(ConnectTokenInput, request.data)
+        key, secret = services.connection_fetch(device_code=data["device_code"])
+        answer: ConnectTokenOutput = {
+            "key": secret,
+            "id": str(key.uuid),
+            "name": key.name,
+            "permission": key.permission,
+            "user_id": key.user_id,
+        }
+        return Response(answer, headers=NO_STORE)

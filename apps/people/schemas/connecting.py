@@ -1,0 +1,46 @@
+"""Inputs and outputs of connecting an app by a code."""
+
+from typing import Annotated, TypedDict
+
+from apps.core.domain.scope import Permission
+from apps.core.schemas.fields import StrictCharField, StrictChoiceField
+from apps.core.schemas.serializers import StrictSerializer
+from apps.people.connecting.flow import MAX_NAME_CHARS
+
+WANTED = [Permission.READ.value, Permission.WRITE.value]
+MAX_CODE_CHARS = 200
+
+
+class ConnectInput(StrictSerializer):
+    """What an app is called, and what it wants to do."""
+
+    name = StrictCharField(max_length=MAX_NAME_CHARS, help_text="As the person knows the app.")
+    permission = StrictChoiceField(
+        choices=WANTED, required=False, default=Permission.READ.value, help_text="The person may narrow it to read."
+    )
+
+
+class ConnectTokenInput(StrictSerializer):
+    """The code of the app."""
+
+    device_code = StrictCharField(max_length=MAX_CODE_CHARS)
+
+
+class ConnectOutput(TypedDict):
+    """What an app is given, and what it shows to the person."""
+
+    device_code: Annotated[str, "The code of the app. It is shown this once."]
+    user_code: Annotated[str, "What the person types: 8 letters, shown as ABCD-EFGH."]
+    verification_uri: Annotated[str, "Where the person types it."]
+    expires_in: Annotated[int, "For how many seconds both codes are valid."]
+    interval: Annotated[int, "How many seconds the app waits between two questions."]
+
+
+class ConnectTokenOutput(TypedDict):
+    """The key that an app was given."""
+
+    key: Annotated[str, "The secret. It is shown this once."]
+    id: Annotated[str, "The id of the key."]
+    name: Annotated[str, "The name of the key; with a number where another key has that of the app."]
+    permission: Annotated[str, "What the person allowed: read or write."]
+    user_id: Annotated[str, "Whose memories the key is bound to."]
