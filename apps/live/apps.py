@@ -1,11 +1,12 @@
 from django.apps import AppConfig, apps
 from django.db.models.signals import post_migrate
+from django.utils.translation import gettext_lazy as _
 
 
 class LiveConfig(AppConfig):
     name = "apps.live"
     label = "live"
-    verbose_name = "Live push"
+    verbose_name = _("Live push")
 
     def ready(self) -> None:
         from apps.live.triggers import install_triggers

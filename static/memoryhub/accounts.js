@@ -2,11 +2,12 @@
 
 /* Says in the page why a passkey or a security key could not be used, instead of in the console. */
 
+/* Names of words of the page, in the language of its reader: allauth/words.html. */
 const REASONS = {
-  NotAllowedError: "It was cancelled, or took too long. Try again.",
-  InvalidStateError: "This passkey or key is set up for your account already.",
-  NotSupportedError: "This browser or key cannot do that.",
-  SecurityError: "Passkeys work by https and on localhost only, at the address of the hub.",
+  NotAllowedError: "cancelled",
+  InvalidStateError: "known",
+  NotSupportedError: "unsupported",
+  SecurityError: "insecure",
 };
 
 document.addEventListener("allauth.error", (event) => {
@@ -21,5 +22,5 @@ document.addEventListener("allauth.error", (event) => {
     const title = document.querySelector(".mh-account-title");
     title.after(place);
   }
-  place.textContent = REASONS[error && error.name] || "The passkey or key could not be used.";
+  place.textContent = document.getElementById("account-words").dataset[REASONS[error && error.name] || "unused"];
 });

@@ -3,6 +3,9 @@
 /* Copying; leaving no page that was made by a form where a reload would send the form again; reaching by keyboard
    what the theme made of elements that only a mouse can press. */
 
+/* Words of the page, in the language of its reader: unfold/helpers/words.html. */
+const pageWord = (name) => document.getElementById("page-words").dataset[name];
+
 const ONLY_FOR_MICE = ":is(a, span, div, h2)[x-on\\:click]:is(.cursor-pointer, .material-symbols-outlined):not([href])";
 
 function reachByKeyboard() {
@@ -14,7 +17,7 @@ function reachByKeyboard() {
 
 /* The menus of widgets, whose template is the theme's. */
 function nameMenus() {
-  for (const menu of document.querySelectorAll("nav[id^=related-widget-wrapper]")) menu.setAttribute("aria-label", "Others of this kind");
+  for (const menu of document.querySelectorAll("nav[id^=related-widget-wrapper]")) menu.setAttribute("aria-label", pageWord("others"));
 }
 
 function replaceAddress() {
@@ -28,10 +31,10 @@ async function copy(button) {
   field.select();
   try {
     await navigator.clipboard.writeText(field.value);
-    label.textContent = "Copied";
+    label.textContent = pageWord("copied");
   } catch {
     /* Pages that came over plain HTTP from another machine may not use the clipboard. */
-    label.textContent = document.execCommand("copy") ? "Copied" : "Press Ctrl+C";
+    label.textContent = pageWord(document.execCommand("copy") ? "copied" : "press");
   }
 }
 

@@ -24,6 +24,11 @@ let sending = Promise.resolve();
 let shown = 0;
 let pending = 0;
 
+/* A text of the page in the language of its reader, with its values: cockpit/decisions/words.html. */
+function word(name, values = {}) {
+  return byId("queue-texts").dataset[name].replace(/\{(\w+)\}/g, (whole, key) => (key in values ? values[key] : whole));
+}
+
 const byId = (id) => document.getElementById(id);
 const list = () => byId("queue-list");
 const rows = () => [...list().querySelectorAll("[data-key]")];
@@ -47,7 +52,7 @@ function refuse(text) {
 
 async function fetchText(url) {
   const answer = await fetch(url, { headers: { "X-Requested-With": "fetch" }, credentials: "same-origin" });
-  if (!answer.ok || answer.redirected) throw new Error(answer.status === 404 ? "It is gone." : `HTTP ${answer.status}`);
+  if (!answer.ok || answer.redirected) throw new Error(answer.status === 404 ? word("gone") : `HTTP ${answer.status}`);
   return answer.text();
 }
 
@@ -89,12 +94,12 @@ function mark() {
   const notice = place().querySelector(".queue-lookers");
   if (notice) {
     notice.hidden = names.length === 0;
-    notice.textContent = names.length ? `${names.join(", ")} ${names.length > 1 ? "are" : "is"} looking at this.` : "";
+    notice.textContent = names.length ? word(names.length > 1 ? "look" : "looks", { names: names.join(", ") }) : "";
   }
   const bar = byId("queue-chosen");
   if (bar) {
     bar.hidden = chosen.size === 0;
-    bar.firstElementChild.textContent = `${chosen.size} selected`;
+    bar.firstElementChild.textContent = word("selected", { count: chosen.size });
   }
 }
 
@@ -110,7 +115,7 @@ async function show(key, { focus = false, step = "" } = {}) {
     if (turn !== shown) return;
     place().innerHTML = html;
   } catch (error) {
-    if (turn === shown) refuse(`It could not be read: ${error.message}`);
+    if (turn === shown) refuse(word("unreadable", { reason: error.message }));
     return;
   }
   mark();
@@ -178,7 +183,7 @@ async function post(url, fields) {
   const headers = { Accept: "application/json", "X-CSRFToken": token };
   const answer = await fetch(url, { method: "POST", body: data, headers, credentials: "same-origin" });
   const isJson = (answer.headers.get("Content-Type") || "").includes("json");
-  if (!isJson) throw new Error(answer.redirected ? "sign in again" : `HTTP ${answer.status}`);
+  if (!isJson) throw new Error(answer.redirected ? word("signIn") : `HTTP ${answer.status}`);
   const said = await answer.json();
   if (!answer.ok) throw new Error(said.sentence || `HTTP ${answer.status}`);
   return said;
@@ -190,8 +195,8 @@ function inTurn(work) {
   sending = sending
     .then(work)
     .catch((error) => {
-      refuse(`Not saved: ${error.message}.`);
-      say(`Not saved: ${error.message}.`);
+      refuse(word("notSaved", { reason: error.message }));
+      say(word("notSaved", { reason: error.message }));
       gone.clear();
       pages.clear();
       refreshSoon(0);
@@ -220,7 +225,9 @@ function keepUndo(stack) {
   const bar = byId("queue-undo");
   const last = stack[stack.length - 1];
   bar.hidden = !last;
-  if (last) bar.firstElementChild.textContent = stack.length > 1 ? `${last.text} (${stack.length} can be undone)` : last.text;
+  if (!last) return;
+  const values = { sentence: last.text, count: stack.length };
+  bar.firstElementChild.textContent = stack.length > 1 ? word("undoable", values) : last.text;
 }
 
 /* The decision after those that leave, else the one before. */
@@ -244,7 +251,10 @@ function leave(leaving, step) {
   else {
     current = null;
     shown += 1;
-    place().innerHTML = "<p class='queue-none'>Nothing left here. New decisions appear by themselves.</p>";
+    const none = document.createElement("p");
+    none.className = "queue-none";
+    none.textContent = word("nothingLeft");
+    place().replaceChildren(none);
     mark();
     sayWhereILook();
     place().focus({ preventScroll: true });
@@ -253,13 +263,13 @@ function leave(leaving, step) {
 }
 
 function decide(step) {
-  if (!("mayReview" in queue.dataset)) return say("You may see decisions, and not decide.");
+  if (!("mayReview" in queue.dataset)) return say(word("onlySee"));
   refuse("");
   const isMany = chosen.size > 0;
-  if (chosen.size > MAX_CHOSEN) return refuse(`Select at most ${MAX_CHOSEN} decisions at once.`);
-  if (!isMany && !isShown()) return say("It is still being loaded.");
+  if (chosen.size > MAX_CHOSEN) return refuse(word("tooMany", { count: MAX_CHOSEN }));
+  if (!isMany && !isShown()) return say(word("loading"));
   const button = isMany ? null : place().querySelector(`[data-step="${step}"]`);
-  if (!isMany && !button) return say("This cannot be done about this decision.");
+  if (!isMany && !button) return say(word("impossible"));
   const targets = isMany
     ? rows().filter((row) => chosen.has(keyOf(row))).map((row) => `${keyOf(row)}:${row.dataset.state}`)
     : [`${current}:${body().dataset.state}`];
@@ -270,8 +280,8 @@ function decide(step) {
     if (said.undo) keepUndo([...undoStack(), { token: said.undo, text: said.sentence }]);
     for (const one of said.refused) gone.delete(String(one.key));
     if (said.refused.length) {
-      const more = said.refused.length > 1 ? ` (and ${said.refused.length - 1} more)` : "";
-      refuse(said.refused[0].reason + more);
+      const { reason } = said.refused[0];
+      refuse(said.refused.length > 1 ? word("andMore", { reason, count: said.refused.length - 1 }) : reason);
       pages.clear();
     }
     say([said.sentence, ...said.refused.slice(0, 1).map((one) => one.reason)].filter(Boolean).join(" "));
@@ -287,15 +297,16 @@ function undoToken(token) {
     do {
       said = await post(queue.dataset.undo, { token });
       count += said.count;
-      if (said.is_last === false) say(`Undone: ${count} so far.`);
+      if (said.is_last === false) say(word("undoneSoFar", { count }));
     } while (said.is_last === false);
     const refused = said.refused || [];
     for (const key of said.restored || []) gone.delete(String(key));
     if (!said.restored) gone.clear();
     pages.clear();
-    const text = count ? `Undone: ${count} ${count === 1 ? "decision" : "decisions"}.` : "";
-    if (refused.length) refuse(`Not undone: ${refused[0].reason}`);
-    say(`${text} ${refused.length ? `Not undone: ${refused[0].reason}` : ""}`.trim());
+    const text = count ? word(count === 1 ? "undoneOne" : "undone", { count }) : "";
+    const problem = refused.length ? word("notUndone", { reason: refused[0].reason }) : "";
+    if (problem) refuse(problem);
+    say(`${text} ${problem}`.trim());
     await refresh();
     const back = (said.restored || []).map(String).find((key) => rowOf(key));
     if (back) show(back, { focus: true });
@@ -307,7 +318,7 @@ function undo() {
   inTurn(async () => {}).then(() => {
     const stack = undoStack();
     const last = stack.pop();
-    if (!last) return say("Nothing to undo here. What you have reviewed is under Mine.");
+    if (!last) return say(word("nothingToUndo"));
     keepUndo(stack);
     return undoToken(last.token);
   });
@@ -320,7 +331,7 @@ function choose(key, is) {
   else chosen.delete(key);
   anchor = key;
   mark();
-  say(`${chosen.size} selected`);
+  say(word("selected", { count: chosen.size }));
 }
 
 function chooseRange() {
@@ -329,7 +340,7 @@ function chooseRange() {
   if (ends[0] < 0) return choose(current, true);
   for (const key of all.slice(ends[0], ends[1] + 1)) chosen.add(key);
   mark();
-  say(`${chosen.size} selected`);
+  say(word("selected", { count: chosen.size }));
 }
 
 function chooseAll() {
@@ -338,7 +349,7 @@ function chooseAll() {
   chosen.clear();
   if (!isFull) for (const key of all) chosen.add(key);
   mark();
-  say(`${chosen.size} selected`);
+  say(word("selected", { count: chosen.size }));
 }
 
 function move(by) {
@@ -363,7 +374,7 @@ async function openAlike(url) {
   try {
     dialog.innerHTML = await fetchText(url);
   } catch (error) {
-    return refuse(`It could not be read: ${error.message}`);
+    return refuse(word("unreadable", { reason: error.message }));
   }
   return dialog.showModal();
 }
@@ -381,10 +392,10 @@ function acceptAlike(button) {
         said = await post(queue.dataset.acceptAlike, { token });
         token = said.undo;
         count += said.count;
-        dialog.querySelector("[data-progress]").textContent = `${count} accepted`;
+        dialog.querySelector("[data-progress]").textContent = word("acceptedSoFar", { count });
       } while (!said.is_last);
     } finally {
-      const text = `Accepted: ${count} ${count === 1 ? "decision" : "decisions"}.`;
+      const text = word(count === 1 ? "acceptedOne" : "accepted", { count });
       if (count) keepUndo([...undoStack(), { token, text }]);
       dialog.close();
       pages.clear();

@@ -9,8 +9,8 @@ function sayWhatThereIs(field) {
   const id = field.value.trim();
   const known = Array.from(document.getElementById(list).options).find((option) => option.value === id);
   if (!id) hint.textContent = "";
-  else if (known) hint.textContent = known.textContent ? `${id}: ${known.textContent}` : `${id}: no memories yet`;
-  else hint.textContent = "Nothing is known of this id. Mistyped, or new?";
+  else if (known) hint.textContent = known.textContent ? `${id}: ${known.textContent}` : hint.dataset.empty.replace("{id}", id);
+  else hint.textContent = hint.dataset.unknown;
 }
 
 document.addEventListener("input", (event) => {

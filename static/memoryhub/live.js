@@ -40,6 +40,8 @@
   const now = () => performance.now();
   const isOpen = () => socket !== null && socket.readyState === WebSocket.OPEN;
   const clock = (date) => `${date.toISOString().slice(11, 19)} UTC`;
+  /* Words of the page, in the language of its reader: live/words.html. */
+  const word = (name) => document.getElementById("live-words").dataset[name].replace("{time}", clock(knownAt));
 
   /* --- parts ------------------------------------------------------------------------------------------------ */
 
@@ -93,12 +95,11 @@
   }
 
   function showState() {
-    const asOf = `as of ${clock(knownAt)}`;
-    if (isSignedOut) show("off", `signed out, ${asOf}`, `You are signed out. This page shows what was known ${asOf}.`);
-    else if (isOpen()) show("live", "live", "Live: this page changes as the hub does.");
-    else if (MODE === "poll") show("poll", "every 15 s", "This page is brought up to date every 15 seconds.");
-    else if (!wasOpen && attempts < 2) show("wait", "connecting", "Connecting to the hub.");
-    else show("wait", `reconnecting, ${asOf}`, `Reconnecting. This page shows what was known ${asOf}.`);
+    if (isSignedOut) show("off", word("signedOut"), word("signedOutSentence"));
+    else if (isOpen()) show("live", word("liveNow"), word("liveNowSentence"));
+    else if (MODE === "poll") show("poll", word("polling"), word("pollingSentence"));
+    else if (!wasOpen && attempts < 2) show("wait", word("connecting"), word("connectingSentence"));
+    else show("wait", word("reconnecting"), word("reconnectingSentence"));
   }
 
   function element(name, className, text = "") {
@@ -164,15 +165,14 @@
   async function checkHub() {
     if (isChecking || isSignedOut) return;
     isChecking = true;
-    const asOf = `This page shows what was known as of ${clock(knownAt)}.`;
     try {
       const response = await fetch("/readyz", { cache: "no-store", signal: AbortSignal.timeout(POLL_MS) });
       const checks = Object.entries((await response.json()).checks || {}).filter(([, answer]) => answer !== "ok");
       if (!hasFailed() && (isOpen() || !checks.length)) hideBanner();
-      else if (checks.length) showBanner(`The hub is not ready. ${asOf}`, linesOf(checks));
-      else showBanner(`A part of this page could not be brought up to date. ${asOf}`, []);
+      else if (checks.length) showBanner(word("notReady"), linesOf(checks));
+      else showBanner(word("partFailed"), []);
     } catch {
-      if (!isLeaving && !isSignedOut) showBanner(`The hub cannot be reached. ${asOf}`, []);
+      if (!isLeaving && !isSignedOut) showBanner(word("unreachable"), []);
     } finally {
       isChecking = false;
     }
@@ -180,7 +180,7 @@
 
   function signOut() {
     if (isSignedOut) return;
-    showBanner(`You are signed out. This page shows what was known as of ${clock(knownAt)}.`, [], "Sign in again");
+    showBanner(word("signedOutSentence"), [], word("signIn"));
     isSignedOut = true;
     clearTimeout(timer);
     drop();
@@ -189,7 +189,7 @@
 
   /* What the viewer may not see any more goes away; it comes back with the next answer that has it. */
   function refuse(part) {
-    const said = element("p", "mh-note", "You may not see this: your account lacks the permission.");
+    const said = element("p", "mh-note", word("refused"));
     said.setAttribute("role", "status");
     part.replaceChildren(said);
   }

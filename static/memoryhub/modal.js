@@ -20,7 +20,8 @@
       if (sign.textContent.trim() !== "close") continue;
       sign.tabIndex = 0;
       sign.setAttribute("role", "button");
-      sign.setAttribute("aria-label", "Close");
+      sign.setAttribute("aria-label", document.getElementById("page-words").dataset.close);
+      sign.dataset.closes = "";
     }
   }
 
@@ -28,7 +29,7 @@
   function enter() {
     nameParts();
     if (dialog.contains(document.activeElement) && document.activeElement !== dialog) return;
-    const all = reached().filter((one) => one.getAttribute("aria-label") !== "Close");
+    const all = reached().filter((one) => !("closes" in one.dataset));
     (all[0] || dialog).focus();
   }
 

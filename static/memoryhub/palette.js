@@ -31,7 +31,7 @@
     list.innerHTML = html;
     const count = options().length;
     input.setAttribute("aria-expanded", String(count > 0));
-    status.textContent = words || `${count} found`;
+    status.textContent = words || document.getElementById("page-words").dataset.found.replace("{count}", count);
     select(options()[0]);
   }
 
@@ -50,7 +50,7 @@
       show("", "");
       const note = document.createElement("p");
       note.className = "mh-palette-none";
-      note.textContent = "The hub does not answer. Try again, or sign in again.";
+      note.textContent = document.getElementById("page-words").dataset.silent;
       list.append(note);
       status.textContent = note.textContent;
     }

@@ -73,7 +73,13 @@ class IdentifierInput(UnfoldAdminTextInputWidget):  # type: ignore[misc]
         given = {**(attrs or {}), "list": known, "autocomplete": "off", "data-scope-field": known}
         field = super().render(name, value, given, renderer)
         options = format_html_join("", '<option value="{}">{}</option>', counted_identifiers(name).items())
-        hint = format_html('<span class="mh-note mh-scope-hint" data-scope-hint="{}" aria-live="polite"></span>', known)
+        hint = format_html(
+            '<span class="mh-note mh-scope-hint" data-scope-hint="{}" data-empty="{}" data-unknown="{}" '
+            'aria-live="polite"></span>',
+            known,
+            gettext("{id}: no memories yet"),
+            gettext("Nothing is known of this id. Mistyped, or new?"),
+        )
         return format_html('{}<datalist id="{}">{}</datalist>{}', field, known, options, hint)
 
 
