@@ -1,10 +1,11 @@
 from django.apps import AppConfig
+from django.utils.translation import gettext_lazy as _
 
 
 class AuditConfig(AppConfig):
     name = "apps.audit"
     label = "audit"
-    verbose_name = "Audit"
+    verbose_name = _("Audit")
 
     def ready(self) -> None:
         from apps.audit.personal.stores import STORES

@@ -3,12 +3,23 @@
 from dataclasses import dataclass
 from datetime import datetime
 
-from apps.audit.domain.actions import words_of
 from apps.audit.models import ActorKind, AuditEntry
 from apps.audit.querysets import AuditQuerySet
+from apps.audit.words import VERBS, noun_of, words_of
 from apps.core.domain.scope import Access, Scope
 
-__all__ = ["ActorKind", "AuditEntry", "EntryFilter", "EntryPage", "Place", "entries", "entries_page", "words_of"]
+__all__ = [
+    "VERBS",
+    "ActorKind",
+    "AuditEntry",
+    "EntryFilter",
+    "EntryPage",
+    "Place",
+    "entries",
+    "entries_page",
+    "noun_of",
+    "words_of",
+]
 
 PAGE = 50
 
