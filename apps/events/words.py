@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from django.conf import settings
 from django.utils.module_loading import import_string
+from django.utils.translation import gettext
 
 from apps.core.words import Words
 
@@ -38,7 +39,7 @@ def handler_words(path: str) -> str:
 
 def readable(path: str) -> str:
     """Return the name of a function as words."""
-    return path.rpartition(".")[2].replace("_", " ").strip().capitalize() or "Without a name"
+    return path.rpartition(".")[2].replace("_", " ").strip().capitalize() or gettext("Without a name")
 
 
 def first_sentence(function: str) -> str:
@@ -48,5 +49,5 @@ def first_sentence(function: str) -> str:
     try:
         text = str(import_string(function).__doc__ or "")
     except ImportError:
-        return "The code has no such task any more."
+        return gettext("The code has no such task any more.")
     return text.strip().partition("\n")[0]

@@ -1,10 +1,11 @@
 from django.apps import AppConfig
+from django.utils.translation import gettext_lazy as _
 
 
 class LlmConfig(AppConfig):
     name = "apps.llm"
     label = "llm"
-    verbose_name = "Models"
+    verbose_name = _("Models")
 
     def ready(self) -> None:
         from apps.core.personal.registry import register_stores

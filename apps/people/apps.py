@@ -1,10 +1,11 @@
 from django.apps import AppConfig
+from django.utils.translation import gettext_lazy as _
 
 
 class PeopleConfig(AppConfig):
     name = "apps.people"
     label = "people"
-    verbose_name = "People"
+    verbose_name = _("People")
 
     def ready(self) -> None:
         from django_q.signals import pre_execute

@@ -4,6 +4,8 @@ from django.contrib import admin, messages
 from django.db.models import QuerySet
 from django.http import HttpRequest
 from django.utils.safestring import SafeString
+from django.utils.translation import gettext_lazy as _
+from django.utils.translation import ngettext
 from django_q.admin import FailAdmin, QueueAdmin, ScheduleAdmin, resubmit_task
 from django_q.models import Failure, OrmQ, Schedule, Success
 from unfold.admin import ModelAdmin
@@ -27,13 +29,13 @@ class SchedulesAdmin(ScheduleAdmin, ModelAdmin):
     fields = ["name", "func", "schedule_type", "minutes", "next_run"]
     readonly_fields = ["name", "func"]
 
-    @display(description="Every", ordering="schedule_type")
+    @display(description=_("Every"), ordering="schedule_type")
     def every(self, schedule: Schedule) -> str:
         if schedule.schedule_type == Schedule.MINUTES:
-            return "minute" if schedule.minutes == 1 else f"{schedule.minutes} minutes"
+            return ngettext("minute", "%(count)s minutes", schedule.minutes) % {"count": schedule.minutes}
         return str(schedule.get_schedule_type_display())
 
-    @display(description="Runs next at", ordering="next_run")
+    @display(description=_("Runs next at"), ordering="next_run")
     def runs_next(self, schedule: Schedule) -> str:
         return moment(schedule.next_run)
 
@@ -51,52 +53,53 @@ class FailureAdmin(ReadOnly, FailAdmin, ModelAdmin):
     list_display = ["name", "func", "began", "error"]
     list_filter: list[str] = []
     list_fullwidth = True
-    search_help_text = "A part of the name or of the function"
+    search_help_text = _("A part of the name or of the function")
     actions = ["resubmit"]
     fields = ["title", "function", "given", ("began", "ended"), "tries", "report"]
 
-    @display(description="Name")
+    @display(description=_("Name"))
     def title(self, task: Failure) -> str:
         return str(task.name)
 
-    @display(description="Function")
+    @display(description=_("Function"))
     def function(self, task: Failure) -> str:
         return str(task.func)
 
-    @display(description="Arguments")
+    @display(description=_("Arguments"))
     def given(self, task: Failure) -> str:
         named = [f"{name}={value!r}" for name, value in (task.kwargs or {}).items()]
         return ", ".join([*map(repr, task.args or ()), *named]) or NOTHING
 
-    @display(description="Began at", ordering="started")
+    @display(description=_("Began at"), ordering="started")
     def began(self, task: Failure) -> str:
         return moment(task.started)
 
-    @display(description="Ended at")
+    @display(description=_("Ended at"))
     def ended(self, task: Failure) -> str:
         return moment(task.stopped)
 
-    @display(description="Tries")
+    @display(description=_("Tries"))
     def tries(self, task: Failure) -> str:
         return str(task.attempt_count)
 
-    @display(description="Error")
+    @display(description=_("Error"))
     def error(self, task: Failure) -> SafeString:
         lines = str(task.result or "").strip().splitlines()
         return excerpt(lines[-1] if lines else NOTHING)
 
-    @display(description="Error")
+    @display(description=_("Error"))
     def report(self, task: Failure) -> SafeString:
         return preformatted(str(task.result or NOTHING))
 
     def get_readonly_fields(self, request: HttpRequest, obj: Failure | None = None) -> list[str]:
         return ["title", "function", "given", "began", "ended", "tries", "report"]
 
-    @action(description="Run the selected tasks again", icon="replay", permissions=["resubmit"])
+    @action(description=_("Run the selected tasks again"), icon="replay", permissions=["resubmit"])
     def resubmit(self, request: HttpRequest, queryset: QuerySet[Failure]) -> None:
         tasks = list(queryset)
         resubmit_task(self, request, tasks)
-        messages.success(request, f"{len(tasks)} {'task is' if len(tasks) == 1 else 'tasks are'} queued again.")
+        said = ngettext("%(count)s task is queued again.", "%(count)s tasks are queued again.", len(tasks))
+        messages.success(request, said % {"count": len(tasks)})
 
     def has_resubmit_permission(self, request: HttpRequest) -> bool:
         return request.user.has_perm("django_q.change_failure")
@@ -112,6 +115,6 @@ class QueuedTasksAdmin(ReadOnly, QueueAdmin, ModelAdmin):
     fields = ["name", "func", "args", "kwargs", "taken_until"]
     readonly_fields = fields
 
-    @display(description="Not before", ordering="lock")
+    @display(description=_("Not before"), ordering="lock")
     def taken_until(self, task: OrmQ) -> str:
         return moment(task.lock)

@@ -7,6 +7,7 @@ from django.contrib.auth.models import AnonymousUser, User
 from django.db.models import Model
 from django.template.defaultfilters import truncatechars
 from django.utils.timezone import localtime
+from django.utils.translation import gettext
 
 Viewer = User | AnonymousUser
 NAME_CHARS = 90
@@ -29,40 +30,74 @@ def decision_name(receipt: Any, *, may_read: bool) -> str:
     """Return the name of a decision. may_read: whether its viewer may see what memories say."""
     if may_read:
         return first_words(receipt.candidate.content)
-    return of_when(f"{receipt.get_outcome_display()}, memories of {receipt.user_id}", receipt.at)
+    values = {"outcome": receipt.get_outcome_display(), "user": receipt.user_id}
+    return of_when(gettext("%(outcome)s, memories of %(user)s") % values, receipt.at)
 
 
 def first_words(text: str) -> str:
     """Return the beginning of a text in one line."""
-    return truncatechars(" ".join(text[: 4 * NAME_CHARS].split()), NAME_CHARS) or "Without words"
+    return truncatechars(" ".join(text[: 4 * NAME_CHARS].split()), NAME_CHARS) or gettext("Without words")
 
 
 def of_when(what: str, moment: Any) -> str:
     """Return what something is and of when, to the minute."""
-    return f"{what}, {localtime(moment):%Y-%m-%d %H:%M}" if moment else what
+    if not moment:
+        return what
+    return gettext("%(what)s, %(time)s") % {"what": what, "time": f"{localtime(moment):%Y-%m-%d %H:%M}"}
 
 
 # Model -> the name of an object of it. A model that is not here describes itself in words.
 NAMES: dict[str, Callable[[Any], str]] = {
     "semantic.memory": lambda memory: first_words(memory.content),
-    "semantic.ingestion": lambda row: of_when(f"Routed {row.event_type or 'event'} of {row.user_id}", row.timestamp),
-    "semantic.bridgeaudit": lambda row: of_when(f"Memory of {row.user_id}: {row.get_action_display()}", row.at),
+    "semantic.ingestion": lambda row: of_when(
+        gettext("Routed %(type)s of %(user)s") % {"type": row.event_type or gettext("event"), "user": row.user_id},
+        row.timestamp,
+    ),
+    "semantic.bridgeaudit": lambda row: of_when(
+        gettext("Memory of %(user)s: %(action)s") % {"user": row.user_id, "action": row.get_action_display()}, row.at
+    ),
     "episodic.timelineevent": lambda event: first_words(event.content),
-    "episodic.segment": lambda segment: of_when("Segment", segment.opened_at),
-    "episodic.retentionpolicy": lambda policy: f"Retention of {policy.household_id or 'everybody'}: {policy.days} days",
-    "notes.noteversion": lambda version: f"{version.place} of {version.user_id}, version {version.number}",
-    "notes.extractionrun": lambda run: of_when(f"Extraction for {run.user_id}", run.requested_at),
+    "episodic.segment": lambda segment: of_when(gettext("Segment"), segment.opened_at),
+    "episodic.retentionpolicy": lambda policy: (
+        gettext("Retention of %(whose)s: %(days)s days")
+        % {"whose": policy.household_id or gettext("everybody"), "days": policy.days}
+    ),
+    "notes.noteversion": lambda version: (
+        gettext("%(place)s of %(user)s, version %(number)s")
+        % {"place": version.place, "user": version.user_id, "number": version.number}
+    ),
+    "notes.extractionrun": lambda run: of_when(
+        gettext("Extraction for %(user)s") % {"user": run.user_id}, run.requested_at
+    ),
     "notes.extractedfact": lambda fact: first_words(fact.content),
-    "notes.compaction": lambda row: of_when(f"Compaction for {row.user_id}", row.created_at),
+    "notes.compaction": lambda row: of_when(gettext("Compaction for %(user)s") % {"user": row.user_id}, row.created_at),
     "sync.knowledgeitem": lambda item: first_words(item.title),
-    "sync.syncrun": lambda run: of_when(f"{run.get_kind_display()} sync of {run.source.name}", run.requested_at),
+    "sync.syncrun": lambda run: of_when(
+        gettext("%(kind)s sync of %(source)s") % {"kind": run.get_kind_display(), "source": run.source.name},
+        run.requested_at,
+    ),
     "sync.pointerconflict": lambda conflict: f"{conflict.get_type_display()}: {conflict.item_id}",
-    "llm.modelcall": lambda call: of_when(f"{call.purpose} by {call.actor}", call.started_at),
-    "llm.budgetday": lambda day: f"Budget of {day.day}",
-    "llm.toolrunday": lambda row: f"{row.tool} on {row.day}",
+    "llm.modelcall": lambda call: of_when(
+        gettext("%(purpose)s by %(actor)s") % {"purpose": call.purpose, "actor": call.actor}, call.started_at
+    ),
+    "llm.embeddingspace": lambda space: (
+        gettext("%(model)s (%(count)s dimensions)") % {"model": space.model, "count": space.dimension}
+    ),
+    "llm.price": lambda price: (
+        gettext("%(provider)s %(model)s from %(day)s")
+        % {"provider": price.provider, "model": price.model, "day": price.valid_from}
+    ),
+    "llm.budgetday": lambda day: gettext("Budget of %(day)s") % {"day": day.day},
+    "llm.toolrunday": lambda row: gettext("%(tool)s on %(day)s") % {"tool": row.tool, "day": row.day},
     "events.event": lambda event: of_when(event.name, event.created_at),
-    "events.delivery": lambda delivery: f"{delivery.event.name} to {delivery.subscriber}",
-    "rules.mergeruleversion": lambda version: f"{version.rule_name} at version {version.version}",
-    "django_q.ormq": lambda task: f"Queued {task.func()}",
-    "django_q.failure": lambda task: of_when(f"Failed task {task.func or task.name}", task.stopped),
+    "events.delivery": lambda delivery: (
+        gettext("%(event)s to %(subscriber)s") % {"event": delivery.event.name, "subscriber": delivery.subscriber}
+    ),
+    "rules.mergeruleversion": lambda version: (
+        gettext("%(rule)s at version %(version)s") % {"rule": version.rule_name, "version": version.version}
+    ),
+    "django_q.ormq": lambda task: gettext("Queued %(function)s") % {"function": task.func()},
+    "django_q.failure": lambda task: of_when(
+        gettext("Failed task %(function)s") % {"function": task.func or task.name}, task.stopped
+    ),
 }

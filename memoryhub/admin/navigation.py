@@ -7,9 +7,12 @@ from typing import Any
 from django.conf import settings
 from django.http import HttpRequest
 from django.urls import reverse
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
 
 from apps.cockpit.admin.urls import PAGES
 from apps.core.admin.kit import may_view, operator_access
+from apps.core.words import Words
 from apps.episodic.selectors import active_warnings
 from apps.events.selectors import outbox_status
 from apps.llm.services import open_breakers
@@ -27,92 +30,92 @@ JOBS = (
 )  # fmt: skip
 # Title, icon, and the page of the model.
 OF_JOBS = {
-    "semantic.memory": ("Memories", "neurology", "changelist"),
-    "rules.mergerule": ("Rules", "rule", "changelist"),
-    "episodic.timelineevent": ("Timeline", "timeline", "timeline"),
-    "llm.budgetday": ("Models", "account_balance_wallet", "changelist"),
+    "semantic.memory": (_("Memories"), "neurology", "changelist"),
+    "rules.mergerule": (_("Rules"), "rule", "changelist"),
+    "episodic.timelineevent": (_("Timeline"), "timeline", "timeline"),
+    "llm.budgetday": (_("Models"), "account_balance_wallet", "changelist"),
 }
 PAGES_BY_NAME = {page.name: page for page in PAGES}
 
 # Group -> title, icon and model of each list. A list is hidden from users who may not view its model.
-LISTS: tuple[tuple[str, tuple[tuple[str, str, str], ...]], ...] = (
+LISTS: tuple[tuple[Words, tuple[tuple[Words, str, str], ...]], ...] = (
     (
-        "Notes",
+        _("Notes"),
         (
-            ("Notes", "description", "notes.noteversion"),
-            ("Extractions", "manufacturing", "notes.extractionrun"),
-            ("Learnt facts", "lightbulb", "notes.extractedfact"),
-            ("Compactions", "compress", "notes.compaction"),
+            (_("Notes"), "description", "notes.noteversion"),
+            (_("Extractions"), "manufacturing", "notes.extractionrun"),
+            (_("Learnt facts"), "lightbulb", "notes.extractedfact"),
+            (_("Compactions"), "compress", "notes.compaction"),
         ),
     ),
     (
-        "Conflicts",
+        _("Conflicts"),
         (
-            ("Conflicts", "balance", "semantic.conflict"),
-            ("Consolidations", "manage_search", "semantic.consolidation"),
-            ("Judge", "gavel", "semantic.judge"),
-            ("Rule versions", "history", "rules.mergeruleversion"),
+            (_("Conflicts"), "balance", "semantic.conflict"),
+            (_("Consolidations"), "manage_search", "semantic.consolidation"),
+            (_("Judge"), "gavel", "semantic.judge"),
+            (_("Rule versions"), "history", "rules.mergeruleversion"),
         ),
     ),
     (
-        "Timeline",
+        _("Timeline"),
         (
-            ("Rows of events", "table_rows", "episodic.timelineevent"),
-            ("Segments", "inventory_2", "episodic.segment"),
-            ("Retention", "event_busy", "episodic.retentionpolicy"),
-            ("Routing policies", "alt_route", "semantic.routingpolicy"),
-            ("Routed events", "move_down", "semantic.ingestion"),
-            ("Audit of pruned events", "policy", "semantic.bridgeaudit"),
-            ("Warnings", "warning", "episodic.timelinewarning"),
+            (_("Rows of events"), "table_rows", "episodic.timelineevent"),
+            (_("Segments"), "inventory_2", "episodic.segment"),
+            (_("Retention"), "event_busy", "episodic.retentionpolicy"),
+            (_("Routing policies"), "alt_route", "semantic.routingpolicy"),
+            (_("Routed events"), "move_down", "semantic.ingestion"),
+            (_("Audit of pruned events"), "policy", "semantic.bridgeaudit"),
+            (_("Warnings"), "warning", "episodic.timelinewarning"),
         ),
     ),
     (
-        "Knowledge",
+        _("Knowledge"),
         (
-            ("Sources", "library_books", "sync.knowledgesource"),
-            ("Syncs", "sync", "sync.syncrun"),
-            ("Items", "article", "sync.knowledgeitem"),
-            ("Pointer conflicts", "link_off", "sync.pointerconflict"),
+            (_("Sources"), "library_books", "sync.knowledgesource"),
+            (_("Syncs"), "sync", "sync.syncrun"),
+            (_("Items"), "article", "sync.knowledgeitem"),
+            (_("Pointer conflicts"), "link_off", "sync.pointerconflict"),
         ),
     ),
     (
-        "Models",
+        _("Models"),
         (
-            ("Calls", "forum", "llm.modelcall"),
-            ("Prices", "sell", "llm.price"),
-            ("Tool statistics", "construction", "llm.toolrunday"),
-            ("Embedding spaces", "hub", "llm.embeddingspace"),
+            (_("Calls"), "forum", "llm.modelcall"),
+            (_("Prices"), "sell", "llm.price"),
+            (_("Tool statistics"), "construction", "llm.toolrunday"),
+            (_("Embedding spaces"), "hub", "llm.embeddingspace"),
         ),
     ),
     (
-        "Access",
+        _("Access"),
         (
-            ("API keys", "key", "core.apikey"),
-            ("Accounts", "person", "auth.user"),
-            ("Roles", "group", "auth.group"),
+            (_("API keys"), "key", "core.apikey"),
+            (_("Accounts"), "person", "auth.user"),
+            (_("Roles"), "group", "auth.group"),
         ),
     ),
-    ("Hub events", (("Hub events", "bolt", "events.event"), ("Deliveries", "outbox", "events.delivery"))),
+    (_("Hub events"), ((_("Hub events"), "bolt", "events.event"), (_("Deliveries"), "outbox", "events.delivery"))),
     (
-        "Background work",
+        _("Background work"),
         (
-            ("Schedules", "schedule", "django_q.schedule"),
-            ("Queued tasks", "hourglass_empty", "django_q.ormq"),
-            ("Failed tasks", "error", "django_q.failure"),
+            (_("Schedules"), "schedule", "django_q.schedule"),
+            (_("Queued tasks"), "hourglass_empty", "django_q.ormq"),
+            (_("Failed tasks"), "error", "django_q.failure"),
         ),
     ),
 )
 
 # What each list is called: app.model -> title.
-LIST_NAMES = {model: title for _, lists in LISTS for title, _, model in lists} | {
-    model: title for model, (title, _, page) in OF_JOBS.items() if page == "changelist"
+LIST_NAMES = {model: title for _group, lists in LISTS for title, _icon, model in lists} | {
+    model: title for model, (title, _icon, page) in OF_JOBS.items() if page == "changelist"
 }
 
 
 def sidebar(request: HttpRequest) -> list[dict[str, Any]]:
     """Return the navigation: what operators come for, and below it all lists, grouped by subject."""
     badges = cache(partial(badge_of, request))
-    docs = {"title": "Developer", "icon": "api", "link": reverse("docs")}
+    docs = {"title": gettext("Developer"), "icon": "api", "link": reverse("docs")}
     jobs = [item for name in JOBS if (item := job_item(request, name, badges))]
     groups: list[dict[str, Any]] = [{"items": [*jobs, docs]}]
     for group, lists in LISTS:
@@ -140,7 +143,7 @@ def job_item(request: HttpRequest, name: str, badges: Badges) -> dict[str, Any] 
     }
 
 
-def list_item(request: HttpRequest, title: str, icon: str, model: str, badges: Badges) -> dict[str, Any]:
+def list_item(request: HttpRequest, title: Words, icon: str, model: str, badges: Badges) -> dict[str, Any]:
     """Return the entry of the list of a model."""
     is_visible = may_view(request, model)
     return {
@@ -172,7 +175,7 @@ def environment(request: HttpRequest) -> list[str]:
     """Return the label at the top of every page, by which hubs are distinguished."""
     config = settings.MEMORYHUB
     if config.debug:
-        return ["Debug mode", "danger"]
+        return [gettext("Debug mode"), "danger"]
     if config.https:
         return [request.get_host(), "success"]
-    return ["Local", "info"]
+    return [gettext("Local"), "info"]

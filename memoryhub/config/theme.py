@@ -1,12 +1,13 @@
 """The look of the admin: settings of its theme, django-unfold."""
 
 from django.templatetags.static import static
+from django.utils.translation import gettext_lazy as _
 
 # Addresses of static files are computed with a request: when settings are read they are not known yet.
 UNFOLD = {
     "SITE_TITLE": "MemoryHub",
     "SITE_HEADER": "MemoryHub",
-    "SITE_SUBHEADER": "Administration",
+    "SITE_SUBHEADER": _("Administration"),
     "SITE_URL": None,
     "SITE_ICON": lambda _request: static("memoryhub/logo.svg"),
     "SITE_FAVICONS": [

@@ -11,6 +11,8 @@ from django.utils.translation import gettext_lazy as _
 
 from apps.core.health import MB, OK, disk_space, run_checks
 from apps.core.models import HubProcess, ProcessKind
+from apps.core.pages.lists import listed
+from apps.core.pages.sayings import say
 from apps.core.processes import DEAD_SECONDS, ProcessState, live_processes, run_name
 from apps.core.words import Words
 from apps.monitor.domain.problems import Problem, ProblemSeverity
@@ -97,7 +99,7 @@ def readiness_problems(web: list[ProcessState]) -> Iterator[Problem]:
         answers = [state.checks[name] for state in web if state.checks.get(name, OK) != OK]
         if not answers:
             continue
-        answer = answers[0].rstrip(".")
+        answer = say(answers[0]).rstrip(".。")
         if len(answers) < len(web):
             values = {"answer": answer, "count": len(answers), "total": len(web)}
             answer = gettext("in %(count)s of %(total)s web processes: %(answer)s") % values
@@ -127,8 +129,8 @@ def index_problems(web: list[ProcessState]) -> Iterator[Problem]:
     yield Problem(
         code=f"index_{level.value}",
         severity=ProblemSeverity.CRITICAL if level is IndexLevel.DEGRADED else ProblemSeverity.WARNING,
-        sentence=said % {"reasons": gettext(", ").join(str(REASONS[reason]) for reason in reasons)},
-        advice=" ".join(gettext(HINTS[reason]) for reason in reasons),
+        sentence=said % {"reasons": listed(str(REASONS[reason]) for reason in reasons)},
+        advice=" ".join(say(HINTS[reason]) for reason in reasons),
         permission=INDEX_PERMISSION,
         remedy=link(gettext("See the index"), "cockpit_index", "admin:llm_embeddingspace_changelist"),
     )
@@ -141,7 +143,7 @@ def migration_problems() -> Iterator[Problem]:
         yield Problem(
             code="migrations_missing",
             severity=ProblemSeverity.CRITICAL,
-            sentence=gettext("The tables are of another version of the hub: %(answer)s.") % {"answer": answer},
+            sentence=gettext("The tables are of another version of the hub: %(answer)s.") % {"answer": say(answer)},
             advice=gettext("Stop the hub and run `manage.py prepare`."),
             permission=HUB_PERMISSION,
         )

@@ -6,6 +6,7 @@ from django.utils.translation import gettext, ngettext
 from django.utils.translation import gettext_lazy as _
 
 from apps.core.domain.scope import system_access
+from apps.core.pages.sayings import say
 from apps.episodic.domain.warnings import HINTS, Severity, WarningKind
 from apps.episodic.selectors import active_warnings
 from apps.monitor.domain.problems import Problem, ProblemSeverity
@@ -34,7 +35,7 @@ def timeline_problems() -> Iterator[Problem]:
     for warning in active_warnings():
         kind, severity = WarningKind(warning.kind), Severity(warning.severity)
         has_rows = kind is WarningKind.SEGMENT_DAMAGED and severity is Severity.NOTICE
-        sentence = f"{REWRITTEN if has_rows else SENTENCES[kind]} {warning.detail}".rstrip()
+        sentence = f"{REWRITTEN if has_rows else SENTENCES[kind]} {say(warning.detail)}".rstrip()
         remedy = link(gettext("See the warnings"), "admin:episodic_timelinewarning_changelist", more="?state=active")
         if warning.segment is not None:
             remedy = object_link(gettext("See the segment"), "admin:episodic_segment_change", warning.segment.pk)
@@ -42,7 +43,7 @@ def timeline_problems() -> Iterator[Problem]:
             code=f"timeline_{kind.value}",
             severity=SEVERITIES[severity],
             sentence=sentence if severity is Severity.NOTICE else f"{sentence} {SUSPENDED}",
-            advice=gettext(HINTS[kind]),
+            advice=say(HINTS[kind]),
             permission="episodic.view_timelinewarning",
             subject=str(warning.segment.uuid) if warning.segment is not None else "",
             since=warning.began_at,

@@ -16,6 +16,7 @@ from django.template.context import RequestContext
 from django.urls import reverse
 from django.utils.html import strip_tags
 from django.utils.text import capfirst
+from django.utils.translation import gettext
 
 register = template.Library()
 
@@ -44,8 +45,8 @@ def page_name(context: RequestContext) -> str:
     name = names.object_name(context["request"].user, found)
     if context.get("adminform") is not None and (context.get("subtitle") or names.has_name(found)):
         return name
-    if title in {"Delete", "Are you sure?"}:
-        return f"Delete {name}?"
+    if title in {gettext("Delete"), gettext("Are you sure?")}:
+        return gettext("Delete %(name)s?") % {"name": name}
     return capfirst(title.replace(str(found), name))
 
 
@@ -53,7 +54,7 @@ def list_name(model: type[Model]) -> str:
     """Return the name of the list of a model, as the navigation has it."""
     from memoryhub.admin.navigation import LIST_NAMES
 
-    return LIST_NAMES.get(model._meta.label_lower) or capfirst(str(model._meta.verbose_name_plural))
+    return str(LIST_NAMES.get(model._meta.label_lower, "")) or capfirst(str(model._meta.verbose_name_plural))
 
 
 @register.simple_tag(takes_context=True)

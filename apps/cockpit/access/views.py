@@ -15,6 +15,7 @@ from apps.core.admin.key_use import key_bars, recent_days
 from apps.core.admin.kit import moment
 from apps.core.domain.scope import Permission
 from apps.core.models import ApiKey
+from apps.core.pages.lists import listed
 from apps.core.pages.times import ago, in_words
 from apps.core.selectors import key_list
 
@@ -100,4 +101,4 @@ def sentence_of(rows: Sequence[dict[str, Any]]) -> str:
     ):
         if count := sum(bool(row[name]) for row in working):
             parts.append(words % {"count": count})
-    return gettext("%(parts)s.") % {"parts": gettext(", ").join(parts)}
+    return gettext("%(parts)s.") % {"parts": listed(parts)}

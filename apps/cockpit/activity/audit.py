@@ -4,8 +4,10 @@ from collections.abc import Iterable
 from typing import Any
 
 from django.db.models import Q, QuerySet
+from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
 
-from apps.audit.selectors import entries
+from apps.audit.selectors import VERBS, entries, noun_of
 from apps.cockpit.domain.activity import Entry
 from apps.core.domain.scope import Access
 
@@ -15,13 +17,32 @@ SAID_ELSEWHERE = (
     "events.", "timeline_event.", "note.", "notes.", "note_version.", "sync.", "model_call.",
 )  # fmt: skip
 PAST = {
-    "accept": "accepted", "add": "added", "apply": "applied", "change": "changed", "create": "created",
-    "delete": "deleted", "dismiss": "dismissed", "execute": "ran", "export": "exported", "import": "imported",
-    "load": "loaded", "open": "opened", "override": "overrode", "pause": "paused", "replace": "replaced",
-    "resolve": "resolved", "restore": "restored", "resume": "resumed", "revert": "reverted", "revoke": "revoked",
-    "rotate": "rotated", "run": "ran", "undo": "undid",
-}  # fmt: skip
-SIGNS = {"session.sign_in": "signed in", "session.sign_out": "signed out"}
+    "accept": _("accepted %(thing)s"),
+    "add": _("added %(thing)s"),
+    "apply": _("applied %(thing)s"),
+    "change": _("changed %(thing)s"),
+    "create": _("created %(thing)s"),
+    "delete": _("deleted %(thing)s"),
+    "dismiss": _("dismissed %(thing)s"),
+    "execute": _("ran %(thing)s"),
+    "export": _("exported %(thing)s"),
+    "import": _("imported %(thing)s"),
+    "load": _("loaded %(thing)s"),
+    "open": _("opened %(thing)s"),
+    "override": _("overrode %(thing)s"),
+    "pause": _("paused %(thing)s"),
+    "replace": _("replaced %(thing)s"),
+    "resolve": _("resolved %(thing)s"),
+    "restore": _("restored %(thing)s"),
+    "resume": _("resumed %(thing)s"),
+    "revert": _("reverted %(thing)s"),
+    "revoke": _("revoked %(thing)s"),
+    "rotate": _("rotated %(thing)s"),
+    "run": _("ran %(thing)s"),
+    "undo": _("undid %(thing)s"),
+}
+SIGNS = {"session.sign_in": _("signed in"), "session.sign_out": _("signed out")}
+OUTCOMES = {"refused": _("refused"), "failed": _("failed")}
 TONES = {"refused": "warn", "failed": "bad"}
 
 
@@ -36,7 +57,6 @@ def audit_rows(access: Access) -> QuerySet[Any]:
 def audit_entries(rows: QuerySet[Any]) -> Iterable[Entry]:
     """Return entries of the audit as entries of the stream; details stay on the pages of the audit."""
     for row in rows.values("id", "at", "actor_kind", "actor", "action", "outcome", "user_id"):
-        how = "" if row["outcome"] == "done" else f" ({row['outcome']})"
         yield Entry(
             at=row["at"],
             source="audit",
@@ -45,18 +65,27 @@ def audit_entries(rows: QuerySet[Any]) -> Iterable[Entry]:
             verb="audit",
             actor="" if row["actor_kind"] == "hub" else f"{row['actor_kind']}:{row['actor']}",
             person=row["user_id"],
-            words=f"{describe(row['action'])}{how}",
+            words=described(row["action"], row["outcome"]),
             tone=TONES.get(row["outcome"], ""),
         )
+
+
+def described(action: str, outcome: str) -> str:
+    """Return an act as the rest of a sentence, with how it ended where that was not well."""
+    said = describe(action)
+    if outcome == "done":
+        return said
+    return gettext("%(act)s (%(outcome)s)") % {"act": said, "outcome": OUTCOMES.get(outcome, outcome)}
 
 
 def describe(action: str) -> str:
     """Return an act as the rest of a sentence: `api_key.rotate` is "rotated an API key"."""
     if action in SIGNS:
-        return SIGNS[action]
-    what, _, verb = action.partition(".")
-    noun = what.replace("_", " ").replace("api key", "API key")
+        return str(SIGNS[action])
+    what, _dot, verb = action.partition(".")
+    noun = noun_of(what).replace("api key", "API key")
     if verb not in PAST:
-        return f"{noun}: {verb.replace('_', ' ')}" if verb else noun
-    article = "an" if noun[:1].lower() in "aeiou" else "a"
-    return f"{PAST[verb]} {article} {noun}"
+        act = VERBS.get(verb, verb.replace("_", " "))
+        return gettext("%(thing)s: %(act)s") % {"thing": noun, "act": act} if verb else noun
+    thing = gettext("an %(thing)s") if what[:1] in "aeiou" else gettext("a %(thing)s")
+    return PAST[verb] % {"thing": thing % {"thing": noun}}

@@ -8,6 +8,7 @@ from django.utils.translation import gettext_lazy as _
 
 from apps.cockpit.activity.codes import CODES
 from apps.cockpit.domain.activity import Entry
+from apps.core.pages.lists import listed
 from apps.core.words import Words
 from apps.episodic.events import EventSaved, EventsPruned, TimelineHealthy, TimelineWarned
 from apps.llm.events import BreakerChanged, BudgetThresholdReached
@@ -111,7 +112,7 @@ def finished(payload: Payload) -> Parts:
         "deleted": gettext("%(count)s deleted"),
     }
     said = [words % {"count": payload[name]} for name, words in changes.items() if payload[name] != "0"]
-    counts = gettext(", ").join(said) or gettext("no change")
+    counts = listed(said) or gettext("no change")
     tone = "" if payload["state"] == "complete" else "warn"
     return {
         "verb": "synced",

@@ -17,6 +17,7 @@ from apps.cockpit.activity import outbox
 from apps.cockpit.activity.audit import audit_entries, audit_rows
 from apps.cockpit.domain.activity import Entry, Places
 from apps.core.domain.scope import Access
+from apps.core.pages.lists import listed
 from apps.events.selectors import Event
 from apps.llm.selectors import ModelCall
 from apps.notes.selectors import NoteVersion
@@ -215,7 +216,7 @@ def call_entries(rows: QuerySet[Any]) -> Iterable[Entry]:
     columns = ("id", "started_at", "outcome", "guard", "reason", "actor", "user_id", "purpose", "uuid")
     for row in rows.values(*columns):
         why = outbox.words_of(row["guard"] or row["reason"])
-        details = gettext(", ").join(filter(None, (outbox.words_of(row["purpose"]), why)))
+        details = listed(filter(None, (outbox.words_of(row["purpose"]), why)))
         said = gettext("had a model call %(outcome)s (%(details)s)")
         yield Entry(
             at=row["started_at"],

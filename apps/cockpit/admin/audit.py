@@ -46,7 +46,11 @@ class AuditFilterForm(forms.Form):
 
     words = forms.CharField(required=False, max_length=200, label=_("Search"))
     actor = forms.CharField(required=False, max_length=200, label=_("Who"))
-    kind = forms.ChoiceField(required=False, choices=[("", _("Anybody")), *ActorKind.choices], label=_("Kind"))
+    kind = forms.ChoiceField(
+        required=False,
+        choices=[("", _("Anybody")), *((kind.value, _(kind.label)) for kind in ActorKind)],
+        label=_("Kind"),
+    )
     action = forms.CharField(required=False, max_length=100, label=_("Act"))
     outcome = forms.ChoiceField(required=False, choices=[("", _("Any")), *OUTCOMES], label=_("Outcome"))
     user_id = forms.CharField(required=False, max_length=MAX_IDENTIFIER_CHARS, label=_("About the user"))
@@ -180,7 +184,7 @@ def kind_in_words(entry: AuditEntry) -> str:
     try:
         kind = str(apps.get_model(entry.object_type)._meta.verbose_name)
     except (LookupError, ValueError):
-        kind = entry.object_type.replace("_", " ")
+        kind = selectors.noun_of(entry.object_type)
     return f"{kind} {entry.object_id}".strip()
 
 

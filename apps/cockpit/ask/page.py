@@ -19,6 +19,7 @@ from apps.core.db.names import NameSpan
 from apps.core.domain.clock import SYSTEM_CLOCK, utcnow
 from apps.core.domain.errors import MemoryHubError
 from apps.core.domain.scope import IDENTIFIERS, Access, Scope
+from apps.core.pages.sayings import say
 from apps.semantic.selectors import known_identifiers, memory_counts
 from apps.semantic.services import memories_missing, memory_search, question_line
 
@@ -47,7 +48,7 @@ def ask_question(request: HttpRequest) -> HttpResponse:
     try:
         line = question_line(operator_access(request), question, evidence)
     except MemoryHubError as error:
-        messages.warning(request, error.detail)
+        messages.warning(request, say(str(error.detail)))
         return HttpResponseRedirect(reverse("cockpit_ask"))
     headers = {"Content-Disposition": f'attachment; filename="{QUESTION_FILE}"', "Cache-Control": "no-store"}
     return HttpResponse(line, content_type="application/x-ndjson; charset=utf-8", headers=headers)
@@ -74,7 +75,7 @@ def answer_of(form: AskForm, viewer: Access) -> dict[str, Any]:
         result = memory_search(access, query)
         missing = memories_missing(access, query, [one.memory.pk for one in result.found], viewer)
     except MemoryHubError as error:
-        return {"problem": error.detail}
+        return {"problem": say(str(error.detail))}
     return {
         "answered_at": utcnow(SYSTEM_CLOCK),
         "asker": asker,

@@ -17,6 +17,7 @@ from apps.cockpit.decisions.tokens import RUN, read_reviews, read_run, reviews_t
 from apps.core.admin.kit import moment, operator_access
 from apps.core.domain.errors import MemoryHubError
 from apps.core.domain.scope import Access
+from apps.core.pages.sayings import say
 from apps.core.words import Words
 from apps.semantic import services
 from apps.semantic.domain.review_queue import ReviewStep
@@ -112,7 +113,7 @@ def decisions_undo(request: HttpRequest) -> HttpResponse:
             receipt = services.review_undo(access=access, uuid=review.receipt, at=review.at)
             restored.append(receipt.pk)
         except MemoryHubError as error:
-            refused.append({"key": None, "reason": error.detail})
+            refused.append({"key": None, "reason": say(str(error.detail))})
     sentence = undone(len(restored)) if restored else ""
     return answer(request, sentence, restored=restored, refused=refused, is_last=True, count=len(restored))
 
@@ -144,9 +145,9 @@ def reason_of(access: Access, receipt: Conflict, target: Target, error: MemoryHu
     try:
         now = conflict_get(access, receipt.uuid)
     except MemoryHubError:
-        return error.detail
+        return say(str(error.detail))
     if now.state == target.seen or now.reviewed_at is None:
-        return error.detail
+        return say(str(error.detail))
     by = now.reviewed_by.removeprefix("admin:")
     said = gettext("Not done: %(who)s was first. It was %(state)s at %(time)s.")
     return said % {"who": by, "state": now.get_state_display().lower(), "time": moment(now.reviewed_at)}

@@ -16,6 +16,8 @@ from apps.cockpit.pages import render_fragment, render_page
 from apps.core.admin.bars import Bar, Bars
 from apps.core.admin.kit import filesize, moment
 from apps.core.domain.errors import MemoryHubError
+from apps.core.pages.lists import all_of, in_turn
+from apps.core.pages.sayings import say
 from apps.core.pages.times import ago, in_figures, in_words
 from apps.semantic import services
 
@@ -66,7 +68,7 @@ def ask(request: HttpRequest, service: Callable[..., None], done: str) -> HttpRe
         service(user=request.POST.get("user", ""))
         messages.success(request, done)
     except MemoryHubError as error:
-        messages.error(request, error.detail)
+        messages.error(request, say(str(error.detail)))
     return HttpResponseRedirect(reverse("cockpit_index"))
 
 
@@ -77,7 +79,7 @@ def live_context(request: HttpRequest) -> dict[str, Any]:
     return {
         "level": overview.level.value,
         "sentence": sentence_of(overview),
-        "hints": [gettext(hint) for _level, hint in overview.hints],
+        "hints": [say(hint) for _level, hint in overview.hints],
         "processes": [process_row(process) for process in overview.processes],
         "users": [user_row(one) for one in overview.users],
         "counted_at": overview.counted_at,
@@ -94,7 +96,7 @@ def sentence_of(overview: services.IndexOverview) -> str:
     if not overview.processes:
         return gettext("No web process has said yet how its index is.")
     said = SENTENCES[overview.level.value]
-    reasons = gettext(" and ").join(str(REASONS[reason.value]) for reason, _hint in overview.hints)
+    reasons = all_of(str(REASONS[reason.value]) for reason, _hint in overview.hints)
     if not reasons:
         return str(said)
     return gettext("%(state)s Because %(reasons)s.") % {"state": said, "reasons": reasons}
@@ -141,7 +143,7 @@ def holdings_of(facts: dict[str, Any]) -> str:
         parts.append(gettext("%(count)s memories in no graph yet") % {"count": backlog})
     if evictions := facts.get("evictions_per_minute", 0):
         parts.append(gettext("%(count)s dropped a minute") % {"count": evictions})
-    return gettext("; ").join(parts)
+    return in_turn(parts)
 
 
 def user_row(one: services.UserIndex) -> dict[str, Any]:
@@ -191,11 +193,16 @@ def recall_bars(checks: Sequence[Any]) -> Bars:
     return Bars(tuple(bars), len(checks) * BAR_STEP, BAR_HEIGHT, summary)
 
 
+def space_words(space: Any) -> str:
+    """Return a model of vectors, and how long they are."""
+    return gettext("%(model)s (%(count)s dimensions)") % {"model": space.model, "count": space.dimension}
+
+
 def store_context() -> dict[str, Any]:
     """Return the figures of the search store."""
     store = services.search_store()
     return {
-        "model": str(store.space) if store.space else gettext("none yet"),
+        "model": space_words(store.space) if store.space else gettext("none yet"),
         "missing_vectors": store.missing,
         "stored": filesize(store.stored_bytes),
         "limit": filesize(store.cache_limit),

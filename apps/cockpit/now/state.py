@@ -17,6 +17,8 @@ from apps.core.admin.kit import dollars, filesize
 from apps.core.bounds import is_bound
 from apps.core.health import OK, readiness
 from apps.core.models import ProcessKind
+from apps.core.pages.lists import in_turn, listed
+from apps.core.pages.sayings import say
 from apps.core.pages.times import age
 from apps.core.processes import ProcessState, live_processes
 from apps.llm.services import budget_status, guard_rules
@@ -65,7 +67,7 @@ def hub_state(request: HttpRequest) -> dict[str, Any]:
     if is_bound(request.user):
         return {}
     context: dict[str, Any] = {
-        "checks": [(check_name(name), answer, answer == OK) for name, answer in readiness().checks.items()]
+        "checks": [(check_name(name), say(answer), answer == OK) for name, answer in readiness().checks.items()]
     }
     if may_view_hub(request, "core.hubprocess"):
         processes = live_processes()
@@ -91,14 +93,14 @@ def process_rows(processes: list[ProcessState]) -> list[ProcessRow]:
     rows = []
     for one in processes:
         numbers[one.kind] += 1
-        missing = [f"{name}: {answer}" for name, answer in one.checks.items() if answer != OK]
+        missing = [f"{check_name(name).lower()}: {say(answer)}" for name, answer in one.checks.items() if answer != OK]
         where = gettext("process %(pid)s") % {"pid": one.pid}
         if len(hosts) > 1:
             where = gettext("process %(pid)s on %(host)s") % {"pid": one.pid, "host": one.host}
         is_late = one.age > LATE_SECONDS[one.kind]
         seen = age(timedelta(seconds=one.age))
         name = gettext("%(kind)s %(number)s") % {"kind": gettext(one.kind.label), "number": numbers[one.kind]}
-        rows.append(ProcessRow(name, seen, is_late, where, gettext("; ").join(missing)))
+        rows.append(ProcessRow(name, seen, is_late, where, in_turn(missing)))
     return rows
 
 
@@ -121,5 +123,5 @@ def index_level(processes: list[ProcessState]) -> dict[str, str] | None:
         return None
     worst = max(found, key=lambda facts: levels.index(IndexLevel(facts["level"])))
     level = IndexLevel(worst["level"])
-    reasons = gettext(", ").join(words_of(reason) for reason in worst.get("reasons", ()))
+    reasons = listed(words_of(reason) for reason in worst.get("reasons", ()))
     return {"label": words_of(level.value), "colour": LEVEL_TONES[level], "reasons": reasons}

@@ -13,6 +13,7 @@ from apps.cockpit.activity.outbox import words_of
 from apps.cockpit.viewer import may_view_hub
 from apps.core.admin.kit import dollars, filesize, may_view, moment, operator_access
 from apps.core.models import ApiKey
+from apps.core.pages.lists import listed
 from apps.core.selectors import usable_keys
 from apps.episodic.domain.segment_state import SegmentState
 from apps.episodic.domain.warnings import Severity
@@ -128,7 +129,7 @@ def bridge_tile(status: BridgeStatus) -> Tile:
         gettext("Events to become memories"), f"{status.pending:,}", gettext("none is waiting"), "move_down", link
     )
     if status.is_suspended:
-        kinds = gettext(", ").join(sorted({words_of(one.kind) for one in status.suspended_by}))
+        kinds = listed(sorted({words_of(one.kind) for one in status.suspended_by}))
         return replace(tile, note=gettext("suspended by a warning: %(kinds)s") % {"kinds": kinds}, tone="warn")
     if status.failed:
         note = gettext("%(n)s could not become one, to be reviewed") % {"n": f"{status.failed:,}"}
@@ -208,7 +209,7 @@ def timeline_rows(request: HttpRequest, now: datetime) -> Iterator[tuple[str, st
             for state, words in SEGMENT_STATES
             if figures.segments[state]
         ]
-        yield gettext("Segments"), gettext(", ").join(counts) or gettext("none yet")
+        yield gettext("Segments"), listed(counts) or gettext("none yet")
         yield gettext("Events as rows"), f"{figures.hot:,}"
         yield gettext("Events in archived files"), f"{figures.archived:,}"
         yield gettext("Size of these files"), filesize(figures.archive_bytes)

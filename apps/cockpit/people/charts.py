@@ -8,6 +8,7 @@ from django.utils.translation import gettext
 
 from apps.core.domain.errors import MemoryHubError
 from apps.core.domain.scope import Access, Scope
+from apps.core.pages.sayings import say
 from apps.episodic.domain.window import EventQuery
 from apps.episodic.selectors import events_count
 from apps.semantic.selectors import saved_by_week
@@ -52,7 +53,7 @@ def charts_of(access: Access, user_id: str, today: date | None = None) -> list[C
         events = {week: count_events(access, user_id, week) for week in weeks}
         charts.append(Chart(gettext("Events happened"), make_bars(events)))
     except MemoryHubError as error:
-        charts.append(Chart(gettext("Events happened"), problem=error.detail))
+        charts.append(Chart(gettext("Events happened"), problem=say(str(error.detail))))
     return charts
 
 

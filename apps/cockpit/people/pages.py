@@ -16,6 +16,7 @@ from apps.core.admin.lists import comparable
 from apps.core.domain.cursors import Cursor
 from apps.core.domain.errors import MemoryHubError, NotFoundError
 from apps.core.domain.scope import MAX_IDENTIFIER_CHARS, Access, Permission, Scope
+from apps.core.pages.sayings import say
 from apps.people.selectors import NameKind, may_look, name_page, user_figures
 
 PER_PAGE = 25
@@ -46,7 +47,7 @@ def people_page(request: HttpRequest) -> HttpResponse:
     except NotFoundError:
         raise Http404 from None
     except MemoryHubError as error:
-        return render_page(request, "cockpit/people.html", gettext("People"), problem=error.detail, **context)
+        return render_page(request, "cockpit/people.html", gettext("People"), problem=say(str(error.detail)), **context)
     shows_keys = may_see_keys(request, access)
     details = person_details(access, [row.name for row in page.rows], with_keys=shows_keys)
     people = [{"figures": row, "details": details[row.name], "link": person_link(row.name)} for row in page.rows]
@@ -91,7 +92,7 @@ def person_page(request: HttpRequest) -> HttpResponse:
     except NotFoundError:
         raise Http404 from None
     except MemoryHubError as error:
-        return render_page(request, "cockpit/person.html", title, problem=error.detail, **context)
+        return render_page(request, "cockpit/person.html", title, problem=say(str(error.detail)), **context)
     shows_keys = may_see_keys(request, access)
     details = person_details(access, [user_id], with_keys=shows_keys)[user_id]
     statuses = [(STATUSES[name], count) for name, count in figures.memories.by_status.items() if count]

@@ -6,6 +6,7 @@ from django.core.exceptions import PermissionDenied
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import reverse
 from django.utils.translation import gettext
+from django.utils.translation import gettext_lazy as _
 
 from apps.cockpit.pages import render_fragment, render_page
 from apps.cockpit.people.pages import asked_person, may_forget, person_link
@@ -13,8 +14,39 @@ from apps.core.admin.kit import operator_access
 from apps.core.domain.clock import SYSTEM_CLOCK, utcnow
 from apps.core.domain.errors import MemoryHubError, NotFoundError
 from apps.core.domain.unseen import is_named
+from apps.core.pages.sayings import say
 from apps.people.selectors import erasure_get, erasure_obstacles
 from apps.people.services import erasure_preview, erasure_request
+
+# Stores of personal data, in English by their names.
+STORES = {
+    "accounts": _("accounts"),
+    "admin": _("admin"),
+    "audit": _("audit"),
+    "bridge": _("bridge"),
+    "consolidations": _("consolidations"),
+    "conversations": _("conversations"),
+    "erasures": _("erasures"),
+    "events": _("events"),
+    "keys": _("keys"),
+    "knowledge_sources": _("knowledge_sources"),
+    "memories": _("memories"),
+    "model_calls": _("model_calls"),
+    "note_compactions": _("note_compactions"),
+    "notes": _("notes"),
+    "outbox": _("outbox"),
+    "pauses": _("pauses"),
+    "receipts": _("receipts"),
+    "retention_policies": _("retention_policies"),
+    "routing_policies": _("routing_policies"),
+    "rules": _("rules"),
+    "tasks": _("tasks"),
+}
+
+
+def store_words(name: str) -> str:
+    """Return what a store keeps, in words."""
+    return str(STORES.get(name, name))
 
 
 def person_forget(request: HttpRequest) -> HttpResponse:
@@ -31,14 +63,14 @@ def person_forget(request: HttpRequest) -> HttpResponse:
                 erasure = erasure_request(user_id=user_id, actor=access.actor)
                 return HttpResponseRedirect(reverse("cockpit_erasure", args=[erasure.uuid]))
             except MemoryHubError as error:
-                problem = error.detail
+                problem = say(str(error.detail))
     found = erasure_preview(user_id)
     return render_page(
         request,
         "cockpit/forget.html",
         gettext("Forget %(id)s") % {"id": user_id},
         user_id=user_id,
-        found=found,
+        found={store_words(name): count for name, count in found.items()},
         total=sum(found.values()),
         obstacles=erasure_obstacles(user_id),
         problem=problem,
@@ -57,7 +89,12 @@ def erasure_page(request: HttpRequest, uuid: UUID) -> HttpResponse:
         raise Http404 from None
     left = dict(erasure_preview(erasure.user_id)) if erasure.is_open else {}
     stores = [
-        {"name": name, "found": count, "left": left.get(name, 0), "gone": count - min(count, left.get(name, 0))}
+        {
+            "title": store_words(name),
+            "found": count,
+            "left": left.get(name, 0),
+            "gone": count - min(count, left.get(name, 0)),
+        }
         for name, count in sorted((erasure.found or left).items())
     ]
     context = {"erasure": erasure, "stores": stores, "now": utcnow(SYSTEM_CLOCK)}

@@ -12,6 +12,7 @@ from django.views.decorators.http import require_POST
 from apps.cockpit.work.views import find_group
 from apps.core.admin.kit import operator_access
 from apps.core.domain.errors import MemoryHubError
+from apps.core.pages.sayings import say
 from apps.events import services
 
 
@@ -21,7 +22,7 @@ def change_schedule(request: HttpRequest, change: Callable[..., Any], pk: int, d
         schedule = change(pk=pk)
         messages.success(request, done % {"title": services.job_words(schedule.func).title})
     except MemoryHubError as error:
-        messages.error(request, error.detail)
+        messages.error(request, say(str(error.detail)))
     return HttpResponseRedirect(reverse("cockpit_work"))
 
 

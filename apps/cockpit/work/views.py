@@ -11,6 +11,7 @@ from apps.cockpit.pages import render_fragment, render_page
 from apps.cockpit.work.bars import outcome_in_words, run_bars
 from apps.core.admin.kit import moment
 from apps.core.domain.clock import SYSTEM_CLOCK, utcnow
+from apps.core.pages.lists import all_of
 from apps.core.pages.times import ago, in_words
 from apps.core.processes import live_workers
 from apps.events import services
@@ -180,12 +181,7 @@ def sentence_of_trouble(total: int, late: int, bad: int) -> str:
         parts.append(failed % {"count": bad})
     if not parts:
         return gettext("All %(total)s schedules are on time.") % {"total": total}
-    both = (
-        gettext("%(first)s and %(second)s") % dict(zip(("first", "second"), parts, strict=True))
-        if parts[1:]
-        else parts[0]
-    )
-    return gettext("Of %(total)s schedules %(parts)s.") % {"total": total, "parts": both}
+    return gettext("Of %(total)s schedules %(parts)s.") % {"total": total, "parts": all_of(parts)}
 
 
 def routes_context(request: HttpRequest) -> dict[str, Any]:

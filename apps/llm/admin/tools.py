@@ -55,7 +55,7 @@ class ToolRunDayAdmin(ReadOnly, ModelAdmin):
     empty_text = _(
         "Counts appear when outputs of models are sent to /api/llm/tools/execute, or a chat model asks for a tool."
     )
-    fields = ["day_of", "tool", "protocol", "ended", "how_often"]
+    fields = ["day_of", "tool", "protocol", "outcome", "how_often"]
     readonly_fields = fields
 
     class Media:

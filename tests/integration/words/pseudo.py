@@ -48,6 +48,8 @@ def pseudo(patch: pytest.MonkeyPatch) -> None:
 
     for name in ("gettext", "ngettext", "pgettext", "npgettext"):
         patch.setattr(trans, name, marking(getattr(trans, name)))
+    # Sentences that are kept in English are shown as they are to those who read English.
+    patch.setattr("apps.core.pages.sayings.get_language", lambda: "pseudo")
 
 
 class Outside(HTMLParser):
