@@ -6,9 +6,11 @@ from typing import Any
 
 from django.utils.dateparse import parse_datetime
 from django.utils.functional import Promise
+from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from apps.core.personal.store import Line
+from apps.semantic.selectors import MemoryStatus
 
 Label = str | Promise
 
@@ -119,7 +121,9 @@ def entry_of(chapter: Chapter, line: Line) -> dict[str, Any]:
         "text": first_of(line, chapter.text),
         "heading": first_of(line, chapter.heading),
         "moment": moment_of(first_of(line, chapter.moment)),
-        "details": [(label, shown(value)) for name, label in chapter.details if (value := line.get(name))],
+        "details": [
+            (label, shown(chapter, name, value)) for name, label in chapter.details if (value := line.get(name))
+        ],
     }
 
 
@@ -136,8 +140,10 @@ def moment_of(text: str) -> datetime | str:
         return text
 
 
-def shown(value: Any) -> Any:
-    """Return a value as text: a list in one line, an object by its names."""
+def shown(chapter: Chapter, name: str, value: Any) -> Any:
+    """Return the value of a field as text: a status in words, a list in one line, an object by its names."""
+    if (chapter.kind, name) == ("memory", "status") and value in MemoryStatus.values:
+        return gettext(MemoryStatus(value).label)
     if isinstance(value, list):
         return ", ".join(str(one) for one in value)
     if isinstance(value, dict):

@@ -5,7 +5,6 @@ What was not written yet when a process is killed is lost: some seconds of a sta
 
 import logging
 import threading
-from collections import Counter
 from collections.abc import Iterable
 from datetime import date, timedelta
 from typing import Any
@@ -41,7 +40,7 @@ class MemoryUses:
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._waiting: Counter[tuple[int, str]] = Counter()
+        self._waiting: dict[tuple[int, str], int] = {}
         self._trimmed: date | None = None
 
     def note(self, actor: str, memories: Iterable[int]) -> None:
@@ -50,13 +49,15 @@ class MemoryUses:
             return
         app = actor.removeprefix(KEY)
         with self._lock:
-            if len(self._waiting) < MAX_WAITING:
-                self._waiting.update((memory, app) for memory in memories)
+            waiting = self._waiting
+            if len(waiting) < MAX_WAITING:
+                for memory in memories:
+                    waiting[memory, app] = waiting.get((memory, app), 0) + 1
 
     def flush(self, *, clock: Clock = SYSTEM_CLOCK) -> int:
         """Write what was counted, and return how many rows that are. Where the database does not answer, it is lost."""
         with self._lock:
-            taken, self._waiting = self._waiting, Counter()
+            taken, self._waiting = self._waiting, {}
         now = utcnow(clock)
         try:
             rows = [(memory, app[:200].replace("\0", ""), count) for (memory, app), count in taken.items()]
@@ -76,7 +77,7 @@ class MemoryUses:
     def drop(self) -> None:
         """Forget what waits."""
         with self._lock:
-            self._waiting = Counter()
+            self._waiting = {}
 
 
 _uses = PerProcess(MemoryUses)
