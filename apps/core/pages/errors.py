@@ -133,5 +133,5 @@ def plain_page(problem: Problem) -> str:
         return render_to_string("problem.html", {**shown(problem), "ways": [*problem.ways, HOME]})
     except Exception:
         logger.exception("the page of an error could not be rendered")
-        words = (problem.title, problem.words, problem.advice, current_request_id())
-        return LAST.format(*map(escape, words))
+        words = (str(problem.title), str(problem.words), str(problem.advice), current_request_id())
+        return LAST.format(*(escape(word) for word in words))
