@@ -103,7 +103,7 @@ NOUNS: dict[str, Words] = {
     "scheduled_task": _("scheduled task"),
     "segment": _("segment"),
     "semantic_memory": _("semantic memory"),
-    "session": _("session"),
+    "session": pgettext_lazy("act", "session"),
     "sync": _("sync"),
     "sync_run": _("sync run"),
     "sync_source": _("sync source"),
