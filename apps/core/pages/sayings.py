@@ -56,7 +56,7 @@ class Sayings:
         return None
 
     def _values(self, values: Mapping[str, str]) -> dict[str, str]:
-        return {name: gettext(value) if value in self.words else value for name, value in values.items()}
+        return {name: self._sentence(value) or value for name, value in values.items()}
 
 
 # Of the whole hub; an app adds its own when it is ready.

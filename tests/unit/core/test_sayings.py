@@ -15,6 +15,7 @@ CHINESE = "zh-hant"
     [
         ("The score 0.812 beats 0.633.", "分數 0.812 勝過 0.633。"),
         ("active", "有效"),
+        ("The newer memory wins: it is 20 days younger.", "較新的記憶勝出：它晚了 20 天。"),
         ("Nothing was there to seal. Repaired.", "沒有可密封的區段。 已修復。"),
         ("It is archived now.", "目前為已封存。"),
         ("Ana drinks tea. Repaired.", "Ana drinks tea. 已修復。"),
