@@ -21,6 +21,7 @@ STORES: dict[str, str | Promise] = {
     "rules": _("Rules about your memories"),
     "model_calls": _("Questions to language models"),
     "keys": _("Apps that are yours alone, and grants to others"),
+    "apps": _("Connections of apps"),
     "accounts": _("Accounts that see what is yours"),
     "audit": _("Records of who did what (what was done stays, without your name)"),
     "admin": _("Notes of the admin about you"),
