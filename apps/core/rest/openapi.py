@@ -48,11 +48,10 @@ class AutoSchema(SpectacularAutoSchema):
 
     def _get_response_bodies(self, direction: Literal["request", "response"] = "response") -> dict[str, Any]:
         bodies: dict[str, Any] = super()._get_response_bodies(direction)
-        statuses: list[str] = []
-        if self.view.get_authenticators():
-            statuses += ["400", "401", "403", "503"]
-            statuses += ["413", "415"] if self.method in {"POST", "PUT", "PATCH"} else []
-            statuses += ["404"] if "{" in self.path else []
+        has_body = self.method in {"POST", "PUT", "PATCH"}
+        statuses = ["400", "401", "403", "503"] if self.view.get_authenticators() else []
+        statuses += ["400", "413", "415", "503"] if has_body else []
+        statuses += ["404"] if statuses and "{" in self.path else []
         for code in statuses:
             if code not in bodies:
                 bodies[code] = self._get_response_for_code(Problem, code, direction=direction)  # type: ignore[no-untyped-call]
