@@ -102,6 +102,13 @@ def test_visitors_choose_a_language_that_stays(client: Client) -> None:
     assert client.cookies["language"]["samesite"] == "Lax"
 
 
+def test_a_language_is_named_in_itself(client: Client) -> None:
+    for asked in ("en", "zh-TW"):
+        page = client.get("/", headers={"accept-language": asked}).content.decode()
+        assert ">English</button>" in page
+        assert ">繁體中文</button>" in page
+
+
 def test_staff_choose_a_language_in_the_menu() -> None:
     login = account_create(username="olga", role="Operator")
     operator = Client()
