@@ -7,6 +7,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from django.urls import reverse_lazy
+from django.utils.translation import gettext_lazy
 
 from memoryhub.config.api import API_SECTION_OF as API_SECTION_OF
 from memoryhub.config.api import SPECTACULAR_SETTINGS as SPECTACULAR_SETTINGS
@@ -267,7 +268,7 @@ Q_CLUSTER = {
     "save_limit": 500,
     "queue_limit": 100,
     "catch_up": False,
-    "label": "Background work",
+    "label": gettext_lazy("Background work"),
 }
 
 # --- MemoryHub's own ------------------------------------------------------------------------------------

@@ -10,6 +10,7 @@ from typing import Any
 import psutil
 from django.db.models import Count, F, Max, Min, Q, Window
 from django.db.models.functions import RowNumber
+from django.utils.translation import gettext
 from django_q.models import Failure, OrmQ, Schedule
 
 from apps.core.domain.clock import SYSTEM_CLOCK, Clock, utcnow
@@ -262,7 +263,7 @@ def make_route(
     return DeliveryRoute(
         event=event,
         subscriber=subscriber,
-        says="every event" if event == "*" else event_words(event),
+        says=gettext("every event") if event == "*" else event_words(event),
         does=handler_words(subscriber),
         waiting=found["waiting"],
         failed=found["failed"],

@@ -76,6 +76,7 @@ NAMES: dict[str, Callable[[Any], str]] = {
         gettext("%(kind)s sync of %(source)s") % {"kind": run.get_kind_display(), "source": run.source.name},
         run.requested_at,
     ),
+    "semantic.judge": lambda _judge: gettext("The judge"),
     "sync.pointerconflict": lambda conflict: f"{conflict.get_type_display()}: {conflict.item_id}",
     "llm.modelcall": lambda call: of_when(
         gettext("%(purpose)s by %(actor)s") % {"purpose": call.purpose, "actor": call.actor}, call.started_at
