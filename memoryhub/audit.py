@@ -29,6 +29,7 @@ QUIET: frozenset[str] = frozenset(
         "admin:rules_mergerule_try_new",
         "admin:rules_mergerule_try_out",
         "cockpit_ask",
+        "cockpit_decisions_presence",
         "cockpit_first_search",
         "rehearse_edits",
         "rehearse_new_rule",

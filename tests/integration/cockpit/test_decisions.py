@@ -14,6 +14,7 @@ from django.test.utils import CaptureQueriesContext
 from django.urls import reverse
 
 from apps.accounts.models import Account
+from apps.audit.models import AuditEntry
 from apps.cockpit.models import Presence
 from apps.core.domain.scope import Scope, system_access
 from apps.semantic.domain.memory import MemoryDraft
@@ -322,6 +323,7 @@ def test_presence_is_seen_by_those_who_may_see_the_decision_and_expires(
     assert lookers(reviewer, foreign) == {str(own.pk): ["operator"]}
     assert not Presence.objects.filter(login__username="rita").exists()
     lookers(reviewer, own)
+    assert not AuditEntry.objects.filter(action__contains="presence").exists()
     Presence.objects.update(seen_at=F("seen_at") - timedelta(seconds=21))
     assert lookers(other, None) == {}
 
