@@ -93,8 +93,8 @@ class RotateView(HubView):
     @extend_schema(operation_id="keys_rotate", request=RotationInput, responses={200: KeyCreatedOutput, 409: Problem})
     def post(self, request: Request, uuid: UUID) -> Response:
         """Replace the secret of a key. The answer is the only one that ever shows the new one."""
-        refuse_wider(self.access, uuid)
         overlap = timedelta(seconds=validate(RotationInput, request.data)["overlap_seconds"])
+        refuse_wider(self.access, uuid)
         key, secret = services.key_rotate(uuid=uuid, overlap=overlap)
         return Response({**KeyOutput(key).data, "key": secret})
 
