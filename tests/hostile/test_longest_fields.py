@@ -21,13 +21,16 @@ pytestmark = pytest.mark.django_db
 MAX_ROW = 2_704
 HEADERS, PER_COLUMN, FIXED_SIZE, DIGEST = 16, 8, 8, 32
 COLUMNS = """
-SELECT i.indexrelid::regclass::text, a.atttypmod, t.typname, pg_get_indexdef(i.indexrelid, a.attnum, true)
+SELECT i.indexrelid::regclass::text, COALESCE(lowered.atttypmod, a.atttypmod), t.typname,
+    pg_get_indexdef(i.indexrelid, a.attnum, true)
 FROM pg_index i
 JOIN pg_class c ON c.oid = i.indexrelid
 JOIN pg_am m ON m.oid = c.relam AND m.amname = 'btree'
 JOIN pg_namespace n ON n.oid = c.relnamespace AND n.nspname = 'public'
 JOIN pg_attribute a ON a.attrelid = i.indexrelid
 JOIN pg_type t ON t.oid = a.atttypid
+LEFT JOIN pg_attribute lowered ON lowered.attrelid = i.indrelid
+    AND pg_get_indexdef(i.indexrelid, a.attnum, true) = 'lower(' || lowered.attname || '::text)'
 """
 
 
