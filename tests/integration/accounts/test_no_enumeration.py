@@ -30,11 +30,12 @@ def answer_to(name: str, monkeypatch: pytest.MonkeyPatch) -> tuple[int, str, int
 
 
 def test_no_refusal_says_whether_an_account_exists(monkeypatch: pytest.MonkeyPatch) -> None:
-    User.objects.create_user("known", password=PASSWORD)
-    User.objects.create_user("quiet", password=PASSWORD, is_active=False)
-    User.objects.create_user("blank")
+    # Names that are no words of the page, from which they are taken out.
+    User.objects.create_user("kestrel", password=PASSWORD)
+    User.objects.create_user("plover", password=PASSWORD, is_active=False)
+    User.objects.create_user("dunlin")
     for _ in range(6):  # also the sixth, which a limit refuses
-        answers = [answer_to(name, monkeypatch) for name in ("known", "quiet", "blank", "other")]
+        answers = [answer_to(name, monkeypatch) for name in ("kestrel", "plover", "dunlin", "curlew")]
         assert len(set(answers)) == 1
         assert answers[0][2] == (1 if answers[0][0] == 200 else 0)
     assert answers[0][0] == 429

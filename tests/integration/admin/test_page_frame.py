@@ -42,6 +42,7 @@ REDIRECTS = ("/history/", "<path:object_id>/", "(?P<url>.*)$")
 QUERIES = {
     "cockpit_person": {"user_id": "ana"},
     "cockpit_person_forget": {"user_id": "ana"},
+    "cockpit_person_look": {"user_id": "ana"},
     "llm_breaker_reset": {"provider": "openai"},
     "notes_noteversion_person": {"user_id": "ana"},
 }
