@@ -94,7 +94,7 @@ def is_page(answer: HttpResponse) -> bool:
 
 
 @pytest.fixture
-def owner(full: None, remember: Callable[..., Any]) -> Client:
+def owner(full: None, timeline_dir: Path, remember: Callable[..., Any]) -> Client:
     """A browser in which an owner has signed in with a second factor, in a hub that has something of everything."""
     Breaker.objects.get_or_create(pk="openai", defaults={"changed_at": timezone.now()})
     remember("Carl likes chess", user="carl")
