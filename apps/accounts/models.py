@@ -99,7 +99,7 @@ class Invitation(models.Model):
 
     class Meta:
         constraints: ClassVar[list[models.BaseConstraint]] = [
-            # A newer link replaces the one before, whoever makes both at the same time.
+            # A newer link replaces the one before, also of two made at the same time.
             models.UniqueConstraint(
                 Lower("username"), condition=Q(accepted_at=None, revoked_at=None), name="accounts_invitation_open_once"
             ),

@@ -44,7 +44,7 @@ def actors_of(key: ApiKey) -> frozenset[str]:
 
 
 def namesakes(key: ApiKey) -> QuerySet[ApiKey]:
-    """Return the other keys that have or had a name of this one: what each of them wrote cannot be told apart."""
+    """Return the other keys that have or had a name of this one: what each of them wrote cannot be distinguished."""
     names = [key.name, *key.former_names]
     return ApiKey.objects.exclude(pk=key.pk).filter(Q(name__in=names) | Q(former_names__overlap=names))
 

@@ -23,7 +23,7 @@ from apps.live.viewer import SessionsUnavailableError, Viewer, find_viewer
 logger = logging.getLogger(__name__)
 
 GROUP = "live"
-# Under which messages about people are counted, whoever they are.
+# Under which messages about people are counted, of every user.
 OWN = "own"
 # A session is checked again after so long; how often the hub looks for those that are due.
 CHECK_SECONDS, CHECK_EVERY = 55.0, 5.0

@@ -1,4 +1,4 @@
-"""Catalogs as files: quiet to merge, and the same bytes whoever writes them."""
+"""Catalogs as files: quiet to merge, and always the same bytes."""
 
 from collections.abc import Iterable
 from gettext import GNUTranslations

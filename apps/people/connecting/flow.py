@@ -148,7 +148,7 @@ def hand_over(request: ConnectionRequest, clock: Clock) -> tuple[ApiKey, str]:
 
 
 def free_name(wanted: str) -> str:
-    """Return a name that no key has or had: what keys wrote is told apart by their names."""
+    """Return a name that no key has or had: their names say which key wrote what."""
     name, number = wanted, 1
     while ApiKey.objects.filter(name=name).exists() or ApiKey.objects.filter(former_names__contains=[name]).exists():
         number += 1

@@ -98,7 +98,7 @@ def readers_words(download: Download) -> Iterator[None]:
 
 
 def write_file(download: Download, step: Step) -> None:
-    """Write the ZIP file beside its place. Raises DownloadGoneError when it was removed meanwhile."""
+    """Write the ZIP file beside its place. Raises DownloadGoneError when it was removed while it was written."""
     downloads_dir()
     asked = ExportRequest(Scope(download.user_id))
     access = Access(asked.scope, Permission.READ, "download")

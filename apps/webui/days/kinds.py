@@ -19,24 +19,24 @@ SOURCES: Mapping[str, str | Promise] = {
 
 @dataclass(frozen=True)
 class Kind:
-    """A kind of events. token: what stands for it in an address. count: how many events of it there are."""
+    """A kind of events. token: its name in an address. count: how many events of it there are."""
 
     name: str
     count: int
 
     @property
     def token(self) -> str:
-        """Return what stands for the kind in an address."""
+        """Return the name of the kind in an address."""
         return kind_token(self.name)
 
 
 def kind_token(name: str) -> str:
-    """Return what stands for a kind in an address."""
+    """Return the name of a kind in an address."""
     return blake2b(name.encode(), digest_size=8).hexdigest()
 
 
 def kind_named(token: str, kinds: Iterable[Kind]) -> Kind | None:
-    """Return the kind that a token stands for, of those that there are."""
+    """Return the kind that a token names, of those that there are."""
     return next((kind for kind in kinds if kind.token == token), None)
 
 

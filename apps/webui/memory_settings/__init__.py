@@ -1,1 +1,1 @@
-"""Settings > Memory of a person: MEMORY.md, what is learned by itself, and what models do (spec 001, settings UI)."""
+"""Settings > Memory of a person: MEMORY.md, learning, and what models do (spec 001, settings UI)."""

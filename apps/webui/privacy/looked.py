@@ -34,7 +34,7 @@ WORDS: dict[str, str | Promise] = {
 
 @dataclass(frozen=True)
 class LookedLine:
-    """An entry in words. reason: what the one who looked said. link: to the page that was looked at."""
+    """An entry in words. reason: what the one who looked said. link: to the page that was shown."""
 
     at: datetime
     who: str
@@ -89,7 +89,7 @@ def page_words(address: str) -> str:
         return _("opened a page")
     if name == "memory":
         return _("opened one of your memories")
-    # A part of a page, which is fetched by itself, begins with the name of the page.
+    # A part of a page, which is fetched alone, begins with the name of the page.
     title = next((place.title for place in PLACES if f"{name}_".startswith(f"{place.name}_")), None)
     return _("opened your page “%(page)s”") % {"page": title} if title is not None else _("opened a page")
 
