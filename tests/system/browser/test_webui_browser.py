@@ -37,7 +37,7 @@ def test_a_person_asks_corrects_and_forgets_by_keyboard(live_server: LiveServer)
         page.keyboard.press("Enter")
         page.wait_for_selector(".sentence >> text=Ana plays the cello")
         assert width(page) == 320
-        page.locator("summary").focus()
+        page.locator("main summary").focus()
         page.keyboard.press("Enter")
         page.fill("textarea", "Ana plays the viola")
         page.locator("button", has_text="Save").press("Enter")
