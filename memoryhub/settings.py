@@ -208,6 +208,7 @@ STORAGES = {
     "staticfiles": {"BACKEND": "memoryhub.static_files.HubStaticStorage"},
 }
 LANGUAGE_CODE = "en"
+FORMAT_MODULE_PATH = ["memoryhub.formats"]
 # zh-TW, zh-HK and zh-MO are answered in Traditional Chinese. Each language is named as its readers name it.
 LANGUAGES = [("en", "English"), ("zh-hant", "繁體中文")]
 # Words of templates, scripts and packages of others; those of an app are in the app.

@@ -49,16 +49,16 @@ def test_a_choice_changes_no_one_else(ana: Client) -> None:
     ("zone", "moment", "words"),
     [
         # The border of a day: still Monday in UTC, Tuesday in Taipei, and Sunday on the other side of the date line.
-        ("Asia/Taipei", datetime(2026, 11, 23, 16, 0, tzinfo=UTC), "Nov. 24, 2026, midnight"),
-        ("Asia/Taipei", datetime(2026, 11, 23, 15, 59, tzinfo=UTC), "Nov. 23, 2026, 11:59 p.m."),
-        ("Pacific/Pago_Pago", datetime(2026, 11, 23, 10, 59, tzinfo=UTC), "Nov. 22, 2026, 11:59 p.m."),
+        ("Asia/Taipei", datetime(2026, 11, 23, 16, 0, tzinfo=UTC), "Nov. 24, 2026, 12:00 AM"),
+        ("Asia/Taipei", datetime(2026, 11, 23, 15, 59, tzinfo=UTC), "Nov. 23, 2026, 11:59 PM"),
+        ("Pacific/Pago_Pago", datetime(2026, 11, 23, 10, 59, tzinfo=UTC), "Nov. 22, 2026, 11:59 PM"),
         # Clocks go back at 01:00 UTC: the hour from two to three is there twice.
-        ("Europe/Berlin", datetime(2026, 10, 25, 0, 30, tzinfo=UTC), "Oct. 25, 2026, 2:30 a.m."),
-        ("Europe/Berlin", datetime(2026, 10, 25, 1, 30, tzinfo=UTC), "Oct. 25, 2026, 2:30 a.m."),
-        ("Europe/Berlin", datetime(2026, 10, 25, 2, 30, tzinfo=UTC), "Oct. 25, 2026, 3:30 a.m."),
+        ("Europe/Berlin", datetime(2026, 10, 25, 0, 30, tzinfo=UTC), "Oct. 25, 2026, 2:30 AM"),
+        ("Europe/Berlin", datetime(2026, 10, 25, 1, 30, tzinfo=UTC), "Oct. 25, 2026, 2:30 AM"),
+        ("Europe/Berlin", datetime(2026, 10, 25, 2, 30, tzinfo=UTC), "Oct. 25, 2026, 3:30 AM"),
         # And forward: there is no hour from two to three.
-        ("Europe/Berlin", datetime(2026, 3, 29, 0, 59, tzinfo=UTC), "March 29, 2026, 1:59 a.m."),
-        ("Europe/Berlin", datetime(2026, 3, 29, 1, 0, tzinfo=UTC), "March 29, 2026, 3 a.m."),
+        ("Europe/Berlin", datetime(2026, 3, 29, 0, 59, tzinfo=UTC), "March 29, 2026, 1:59 AM"),
+        ("Europe/Berlin", datetime(2026, 3, 29, 1, 0, tzinfo=UTC), "March 29, 2026, 3:00 AM"),
         ("", datetime(2026, 11, 23, 16, 0, tzinfo=UTC), "2026-11-23 16:00:00 UTC"),
     ],
 )
