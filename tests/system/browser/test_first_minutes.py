@@ -12,7 +12,10 @@ from tests.system.beside import Beside
 from tests.system.browser.test_admin_browser import BROWSER, FLAGS, watch
 from tests.system.hub import Hub, wait_for
 
-pytestmark = pytest.mark.skipif(BROWSER is None, reason="no chromium, chromium-browser or google-chrome in PATH")
+pytestmark = [
+    pytest.mark.xdist_group("first minutes"),
+    pytest.mark.skipif(BROWSER is None, reason="no chromium, chromium-browser or google-chrome in PATH"),
+]
 
 MAX_CLICKS, MAX_SECONDS, MAX_BYTES = 6, 90, 300_000
 PATIENCE = 120_000  # milliseconds; the sample takes some seconds on a quiet machine
@@ -109,11 +112,14 @@ def test_from_the_readme_to_the_first_memory_found(hub: Hub, owner: Page) -> Non
     assert complaints == []
 
 
-def test_the_first_page_is_light(hub: Hub, browser: Browser, owner: Page) -> None:
+def test_the_first_page_is_light(hub: Hub, browser: Browser) -> None:
+    visitor = browser.new_page()
+    sign_in(visitor, hub, Hand())
+    visitor.wait_for_url("**/admin/")
     with Beside(hub) as beside:
         beside.run(PAGES_FOR_OWNER)
     address = f"http://127.0.0.1:{hub.port}/"
-    with browser.new_context(storage_state=owner.context.storage_state()) as context:
+    with browser.new_context(storage_state=visitor.context.storage_state()) as context:
         page = context.new_page()
         devtools, loaded, asked = context.new_cdp_session(page), {}, {}
         devtools.on("Network.requestWillBeSent", lambda one: asked.update({one["requestId"]: one["request"]["url"]}))
