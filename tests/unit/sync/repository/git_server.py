@@ -25,12 +25,15 @@ ENVIRONMENT = {
 
 
 class GitHandler(BaseHTTPRequestHandler):
-    """Answers below /open and, with the password, /closed; /hang and /drip send too little, /moved redirects."""
+    """Answers below /open and, with the password, /closed; /hang and /drip send too little, /moved redirects, and so
+    does /closed-moved with the password."""
 
     protocol_version = "HTTP/1.1"
     root: Path
     elsewhere: str
     ended: threading.Event
+    # Of each request the path, and what proves who asks.
+    asked: list[tuple[str, str]]
 
     def log_message(self, format: str, *args: object) -> None:  # noqa: A002
         """Write nothing."""
@@ -38,6 +41,7 @@ class GitHandler(BaseHTTPRequestHandler):
     def do_GET(self) -> None:
         """Answer."""
         body = self._body()
+        self.asked.append((self.path, self.headers.get("Authorization", "")))
         kind, _, path = self.path[1:].partition("/")
         expected = f"Basic {base64.b64encode(f'{USER}:{PASSWORD}'.encode()).decode()}"
         if kind == "hang":
@@ -46,8 +50,10 @@ class GitHandler(BaseHTTPRequestHandler):
             self._drip()
         elif kind == "moved":
             self._answer(301, {"Location": f"{self.elsewhere}/open/{path}"})
-        elif kind == "closed" and self.headers.get("Authorization") != expected:
+        elif kind.startswith("closed") and self.headers.get("Authorization") != expected:
             self._answer(401, {"WWW-Authenticate": 'Basic realm="knowledge"'})
+        elif kind == "closed-moved":
+            self._answer(307, {"Location": f"{self.elsewhere}/open/{path}"})
         else:
             self._git(f"/{path}", body)
 
@@ -95,9 +101,12 @@ class GitHandler(BaseHTTPRequestHandler):
 
 
 @contextlib.contextmanager
-def git_server(root: Path, certificate: Path | None = None, elsewhere: str = "") -> Iterator[str]:
+def git_server(
+    root: Path, certificate: Path | None = None, elsewhere: str = "", asked: list[tuple[str, str]] | None = None
+) -> Iterator[str]:
     """Serve the repositories below a folder; return the address."""
-    handler = type("Handler", (GitHandler,), {"root": root, "elsewhere": elsewhere, "ended": threading.Event()})
+    values = {"root": root, "elsewhere": elsewhere, "ended": threading.Event(), "asked": [] if asked is None else asked}
+    handler = type("Handler", (GitHandler,), values)
     server = ThreadingHTTPServer(("127.0.0.1", 0), handler)
     server.daemon_threads = True
     scheme = "http"

@@ -98,6 +98,24 @@ def test_a_redirection_to_another_server_is_not_followed(origin: Origin, server:
         assert reader.head() == commit
 
 
+@pytest.mark.parametrize("kind", ["moved", "closed-moved"])
+def test_another_port_of_the_host_is_another_server(kind: str, origin: Origin, root: Path, settings: Settings) -> None:
+    origin.commit({"a.md": "a"})
+    limit(settings, secrets={"GOOD": f"{USER}:{PASSWORD}"})
+    asked: list[tuple[str, str]] = []
+    with git_server(root, asked=asked) as other, git_server(root, elsewhere=other) as address:
+        assert "redirects to another one" in refusal(f"{address}/{kind}/origin.git", credentials="good")
+    assert asked == []
+
+
+def test_a_proxy_of_the_environment_is_asked(origin: Origin, root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked: list[tuple[str, str]] = []
+    with git_server(root, asked=asked) as proxy:
+        monkeypatch.setenv("http_proxy", proxy)
+        assert "cannot be fetched" in refusal("http://localhost:1/open/origin.git")
+    assert [path.partition("?")[0] for path, _ in asked] == ["http://localhost:1/open/origin.git/info/refs"]
+
+
 def test_what_does_not_exist_is_said(origin: Origin, server: str) -> None:
     origin.commit({"a.md": "a"})
     assert "no such repository" in refusal(f"{server}/open/none.git")
