@@ -31,6 +31,7 @@ ROLES = (
         (
             *(f"{subject}.*" for subject in SUBJECTS),
             "core.*_apikey",
+            "core.*_membership",
             "django_q.*",
             "audit.view_*",
             "accounts.view_*",

@@ -44,7 +44,7 @@ PREFIX = "sample-"
 USERS = tuple(f"{PREFIX}{name}" for name in ("ida", "mara", "oskar", "tomas"))
 METADATA = "memoryhub_sample"
 REVIEW_AFTER = timedelta(hours=3)
-ACCESS = system_access("sample")
+ACCESS = system_access("sample", makes_ties=True)
 
 Advance = Callable[[int], None]
 

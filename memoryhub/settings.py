@@ -363,4 +363,5 @@ PROBLEM_SOURCES = (
     "memoryhub.problems.stores.knowledge_problems",
     "memoryhub.problems.models.model_problems",
     "memoryhub.problems.accounts.sign_in_problems",
+    "memoryhub.problems.accounts.membership_problems",
 )

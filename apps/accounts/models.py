@@ -9,7 +9,8 @@ from django.db import models
 from django.db.models import Q
 from django.db.models.functions import Lower
 
-from apps.core.domain.scope import MAX_IDENTIFIER_CHARS, MAX_OWNERS, Scope
+from apps.core.domain.scope import MAX_IDENTIFIER_CHARS, MAX_OWNERS, Access, Permission, Scope
+from apps.core.models import foreign_ties
 
 MAX_LANGUAGE_CHARS, MAX_TIME_ZONE_CHARS = 16, 64
 
@@ -71,6 +72,11 @@ class Account(models.Model):
     def scope(self) -> Scope:
         """Return the bound of the account."""
         return Scope(self.user_id or None, self.household_id or None, self.persona_id or None)
+
+    def access(self, actor: str) -> Access:
+        """Return what the account may do on the pages of operators, as a key with its bound. actor: for the records."""
+        foreign = foreign_ties(self.user_id)
+        return Access(self.scope, Permission.WRITE, actor, tuple(self.reads), foreign=foreign, makes_ties=True)
 
     @property
     def is_bound(self) -> bool:

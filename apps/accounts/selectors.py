@@ -1,7 +1,7 @@
 """Reads about accounts, for pages and for notices to owners."""
 
 from collections.abc import Collection
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from allauth.mfa.models import Authenticator
@@ -15,16 +15,16 @@ from apps.accounts.models import Account, FailedSignIns, Invitation
 from apps.accounts.roles import all_roles
 from apps.core.bounds import is_bound
 from apps.core.domain.clock import SYSTEM_CLOCK, Clock, utcnow
-from apps.core.domain.scope import Access, Permission, system_access
+from apps.core.domain.scope import Access, Scope, system_access
 
 __all__ = [
     "Account",
     "Colleague",
     "Invitation",
     "SignInAlarm",
+    "account_scopes",
     "all_roles",
     "colleagues",
-    "household_people",
     "invitation_list",
     "second_factors",
     "session_count",
@@ -103,16 +103,12 @@ def colleagues(needed: Collection[str]) -> list[Colleague]:
         actor = f"admin:{login.get_username()}"
         access = system_access(actor)
         if is_bound(login):
-            access = Access(login.account.scope, Permission.WRITE, actor, tuple(login.account.reads))
+            access = login.account.access(actor)
         if held:
             found.append(Colleague(login.get_username(), access, held))
     return found
 
 
-def household_people(households: Collection[str]) -> dict[str, set[str]]:
-    """Return the users whom operators have tied to households: by an account that is bound to both."""
-    accounts = Account.objects.filter(household_id__in=households).exclude(person_id="", user_id="")
-    people: dict[str, set[str]] = {household: set() for household in households}
-    for household, user, person in accounts.values_list("household_id", "user_id", "person_id"):
-        people[household].update({user, person} - {""})
-    return people
+def account_scopes() -> list[Scope]:
+    """Return what accounts are bound to, with the user whose pages they have where they are bound to none."""
+    return [replace(one.scope, user_id=one.user_id or one.person_id or None) for one in Account.objects.all()]

@@ -1,6 +1,7 @@
 """Accounts: create, give a role, bind, and help people back in. Callers say who may do this."""
 
 from collections.abc import Collection
+from dataclasses import replace
 
 from allauth.account.forms import default_token_generator
 from allauth.account.utils import user_pk_to_url_str
@@ -29,6 +30,7 @@ from apps.accounts.models import Account
 from apps.accounts.own_pages import pages_return, pages_take
 from apps.accounts.roles import all_roles, roles_ensure
 from apps.accounts.sessions import SessionStore, sessions_of
+from apps.core.db.memberships import scope_ties_make
 from apps.core.db.user_locks import hold_users
 from apps.core.domain.clock import SYSTEM_CLOCK, Clock, utcnow
 from apps.core.domain.errors import ConflictError, InvalidInputError, NotFoundError
@@ -120,7 +122,8 @@ def account_bind(*, login: User, scope: Scope, reads: Collection[str] = ()) -> N
     named = {name: scope.named().get(name, "") for name in ("user_id", "household_id", "persona_id")}
     if scope == Scope() and not Account.objects.filter(login=login).exists():
         return
-    Account.objects.update_or_create(login=login, defaults={**named, "reads": granted})
+    account, _created = Account.objects.update_or_create(login=login, defaults={**named, "reads": granted})
+    account_ties_make(account)
 
 
 @transaction.atomic
@@ -133,7 +136,14 @@ def account_set_person(*, login: User, person_id: str) -> None:
         raise InvalidInputError(f"At most {MAX_IDENTIFIER_CHARS} characters.", attr="person_id", code="max_length")
     if person_id:
         hold_users({person_id})
-    Account.objects.update_or_create(login=login, defaults={"person_id": person_id})
+    account, _created = Account.objects.update_or_create(login=login, defaults={"person_id": person_id})
+    account_ties_make(account)
+
+
+def account_ties_make(account: Account, clock: Clock = SYSTEM_CLOCK) -> None:
+    """Let whose account this is belong to the household and persona that it is bound to, since operators say both."""
+    for user in {account.user_id, account.person_id} - {""}:
+        scope_ties_make(replace(account.scope, user_id=user), made_by=f"account:{account.login}", made_at=utcnow(clock))
 
 
 def account_show_in(*, login: User, language: str | None = None, time_zone: str | None = None) -> None:

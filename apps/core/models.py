@@ -1,13 +1,16 @@
-"""API keys, and the processes of the hub."""
+"""API keys, who belongs where, and the processes of the hub."""
 
 import uuid
 from dataclasses import replace
+from functools import cached_property
 from typing import ClassVar
 
 from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.db.models import Q
+from django.utils.translation import gettext_lazy as _
 
+from apps.core.db.scoped import ScopedQuerySet
 from apps.core.domain.scope import MAX_IDENTIFIER_CHARS, MAX_OWNERS, Access, Permission, Scope
 
 
@@ -100,11 +103,92 @@ class ApiKey(models.Model):
         """Return the bound of the key."""
         return Scope(self.user_id or None, self.household_id or None, self.persona_id or None)
 
+    @cached_property
+    def foreign(self) -> tuple[Scope, ...]:
+        """Return what `Access.foreign` is for the key; `key_verify` reads it in the statement that reads the key."""
+        return foreign_ties(self.user_id)
+
     @property
     def access(self) -> Access:
         """Return what the holder of the key may do: nothing with those who stopped it."""
-        bound = replace(self.scope, without=tuple(sorted(self.stopped_by)))
-        return Access(bound, Permission(self.permission), f"key:{self.name}", tuple(self.reads))
+        return Access(
+            replace(self.scope, without=tuple(sorted(self.stopped_by))),
+            Permission(self.permission),
+            f"key:{self.name}",
+            tuple(self.reads),
+            foreign=self.foreign,
+            makes_ties=True,
+        )
+
+
+class MembershipState(models.TextChoices):
+    """Whether a user belongs to a household or persona, or only has something there that was written in its name."""
+
+    MEMBER = "member", _("Member")
+    FOREIGN = "foreign", _("Foreign writes")
+
+
+class Membership(models.Model):
+    """That a user belongs to one household, or to one persona (DESIGN D24).
+
+    `core.db.memberships` alone writes it: an operator makes it, a key without a bound or one that is bound to the
+    household, or an invitation; never a key that is bound to a user. made_by: the actor who said so. What is foreign
+    (see MembershipState) is left out of every read of the household or persona.
+    """
+
+    uuid = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
+    user_id = models.CharField(max_length=MAX_IDENTIFIER_CHARS, help_text="The person.")
+    household_id = models.CharField(
+        max_length=MAX_IDENTIFIER_CHARS, blank=True, default="", help_text="The household they belong to, or"
+    )
+    persona_id = models.CharField(
+        max_length=MAX_IDENTIFIER_CHARS, blank=True, default="", help_text="the persona that speaks with them."
+    )
+    state = models.CharField(max_length=10, choices=MembershipState.choices, default=MembershipState.MEMBER)
+    made_by = models.CharField(max_length=200, editable=False)
+    made_at = models.DateTimeField(editable=False)
+
+    objects: ClassVar[ScopedQuerySet["Membership"]] = ScopedQuerySet.as_manager()  # type: ignore[assignment]
+
+    class Meta:
+        verbose_name = "membership"
+        ordering: ClassVar[list[str]] = ["-id"]
+        constraints: ClassVar[list[models.BaseConstraint]] = [
+            # Two writers that say the same at once leave one row; also the index by which a user's ties are found.
+            models.UniqueConstraint(fields=["user_id", "household_id", "persona_id"], name="core_membership_once"),
+            models.CheckConstraint(
+                name="core_membership_of_one",
+                condition=Q(household_id="", persona_id__gt="") | Q(household_id__gt="", persona_id=""),
+                violation_error_message="Name either a household or a persona.",
+            ),
+        ]
+        indexes: ClassVar[list[models.Index]] = [
+            # Read with every key; there are few.
+            models.Index(fields=["user_id"], condition=Q(state="foreign"), name="core_membership_foreign"),
+            # The members of a household.
+            models.Index(fields=["household_id"], condition=Q(household_id__gt=""), name="core_membership_household"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.user_id} in {self.household_id or self.persona_id}"
+
+    @property
+    def tie(self) -> Scope:
+        """Return the user with the one household or persona."""
+        return tie_of(self.user_id, self.household_id, self.persona_id)
+
+
+def tie_of(user_id: str, household_id: str, persona_id: str) -> Scope:
+    """Return a tie from the values of its columns."""
+    return Scope(user_id, household_id or None, persona_id or None)
+
+
+def foreign_ties(user_id: str = "") -> tuple[Scope, ...]:
+    """Return the users with a household or persona where they only have foreign writes; of one user, or of all."""
+    rows = Membership.objects.filter(state=MembershipState.FOREIGN)
+    if user_id:
+        rows = rows.filter(user_id=user_id)
+    return tuple(tie_of(*row) for row in rows.values_list("user_id", "household_id", "persona_id"))
 
 
 class KeyDay(models.Model):

@@ -1,5 +1,6 @@
 """Reads of `core`."""
 
+from collections.abc import Iterable
 from datetime import datetime
 from uuid import UUID
 
@@ -8,8 +9,8 @@ from django.db.models import Q, QuerySet
 from apps.core.db.prepared import PreparedSelect
 from apps.core.domain import keys
 from apps.core.domain.errors import NotFoundError
-from apps.core.domain.scope import AccessStoppedError
-from apps.core.models import ApiKey
+from apps.core.domain.scope import Access, AccessStoppedError, Scope
+from apps.core.models import ApiKey, Membership, MembershipState, foreign_ties, tie_of
 
 # The actor of what was done with a key begins so.
 KEY_ACTOR = "key:"
@@ -19,6 +20,9 @@ _USABLE_KEY = PreparedSelect(
     ApiKey,
     where="(digest = %(digest)s OR (previous_digest = %(digest)s AND previous_until > %(now)s)) "
     "AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > %(now)s)",
+    # What `ApiKey.foreign` is; mostly there is none.
+    extra="(SELECT array_agg(ARRAY[m.user_id, m.household_id, m.persona_id]::text[]) FROM core_membership AS m "
+    "WHERE m.state = 'foreign' AND core_apikey.user_id IN ('', m.user_id))",
 )
 
 
@@ -29,8 +33,19 @@ def key_verify(secret: str, now: datetime) -> ApiKey | None:
     """
     if not keys.is_well_formed(secret):
         return None
-    found = _USABLE_KEY.rows({"digest": keys.digest(secret), "now": now})
-    return found[0] if found else None
+    foreign, found = _USABLE_KEY.rows_with_extra({"digest": keys.digest(secret), "now": now})
+    if not found:
+        return None
+    found[0].foreign = tuple(tie_of(*row) for row in foreign or ())
+    return found[0]
+
+
+def with_foreign(keys: Iterable[ApiKey]) -> list[ApiKey]:
+    """Return keys, each knowing its `foreign`, by one query for all of them."""
+    foreign, found = foreign_ties(), list(keys)
+    for key in found:
+        key.foreign = tuple(tie for tie in foreign if key.user_id in ("", tie.user_id))
+    return found
 
 
 def usable_keys(now: datetime) -> QuerySet[ApiKey]:
@@ -70,3 +85,24 @@ def key_get(uuid: UUID) -> ApiKey:
     if key is None:
         raise NotFoundError("There is no such key.")
     return key
+
+
+def membership_list(access: Access, scope: Scope, state: str | None = None) -> QuerySet[Membership]:
+    """Return who belongs where, as far as the caller sees it; foreign writes only where it has no bound."""
+    rows = Membership.objects.visible_to(access, scope)
+    if access.bound.named():
+        rows = rows.filter(state=MembershipState.MEMBER)
+    return rows.filter(state=state) if state else rows
+
+
+def membership_get(access: Access, uuid: UUID) -> Membership:
+    """Return one membership that the caller sees. Raises NotFoundError."""
+    found = membership_list(access, Scope()).filter(uuid=uuid).first()
+    if found is None:
+        raise NotFoundError("There is no such membership.")
+    return found
+
+
+def known_ties() -> set[Scope]:
+    """Return every user with a household or persona of which something was said."""
+    return {tie_of(*row) for row in Membership.objects.values_list("user_id", "household_id", "persona_id")}

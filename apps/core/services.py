@@ -1,4 +1,4 @@
-"""Writes of `core`: create, use, change, rotate and revoke API keys."""
+"""Writes of `core`: API keys, and who belongs to which household or persona."""
 
 from collections.abc import Collection, Mapping
 from datetime import datetime, timedelta
@@ -8,12 +8,13 @@ from uuid import UUID
 from django.db import transaction
 from django.db.models import Q
 
+from apps.core.db.memberships import is_member, scope_ties_make, tie_columns, ties_make
 from apps.core.db.user_locks import hold_users
 from apps.core.domain import keys
 from apps.core.domain.clock import SYSTEM_CLOCK, Clock, utcnow
-from apps.core.domain.errors import ConflictError, InvalidInputError, NotFoundError
-from apps.core.domain.scope import MAX_OWNERS, Permission, Scope
-from apps.core.models import ApiKey
+from apps.core.domain.errors import ConflictError, ForbiddenError, InvalidInputError, NotFoundError
+from apps.core.domain.scope import MAX_OWNERS, Access, Permission, Scope
+from apps.core.models import ApiKey, Membership, MembershipState
 
 LAST_USED_RESOLUTION = timedelta(minutes=1)
 
@@ -64,6 +65,7 @@ def key_create(
     )
     key.full_clean()
     key.save()
+    scope_ties_make(scope, made_by=actor, made_at=now)
     return key, secret
 
 
@@ -182,3 +184,40 @@ def key_touch(*, key: ApiKey, clock: Clock = SYSTEM_CLOCK) -> None:
     if key.last_used_at is not None and now - key.last_used_at < LAST_USED_RESOLUTION:
         return
     ApiKey.objects.filter(pk=key.pk).update(last_used_at=now)
+
+
+@transaction.atomic
+def membership_create(*, access: Access, scope: Scope, clock: Clock = SYSTEM_CLOCK) -> tuple[Membership, bool]:
+    """Let a user belong to a household or a persona, and return that with whether it is new.
+
+    scope: the user with one of the two. What was a foreign write before is found there from then on. Raises
+    InvalidInputError unless it names a user and one of the two, ForbiddenError for a caller who may not say it: only
+    operators, keys without a bound, and keys that are bound to the household or persona and to no user may.
+    """
+    if scope.user_id is None or len(scope.ties()) != 1:
+        raise InvalidInputError("Name a user, and a household or a persona.", attr="user_id", code="required")
+    if access.claims(scope) != [scope]:
+        raise ForbiddenError("This key may not say who belongs there.")
+    access.refuse_stopped(scope.user_id)
+    hold_users([scope.user_id])
+    was_member = is_member(scope)
+    ties_make([scope], made_by=access.actor, made_at=utcnow(clock))
+    return Membership.objects.get(**tie_columns(scope)), not was_member
+
+
+@transaction.atomic
+def membership_end(*, access: Access, uuid: UUID, clock: Clock = SYSTEM_CLOCK) -> Membership:
+    """End that a user belongs somewhere, and return the row: what is theirs there is not found there any more.
+
+    Raises NotFoundError for one that the caller does not see or that has ended, ForbiddenError as `membership_create`.
+    """
+    found = Membership.objects.visible_to(access).filter(uuid=uuid, state=MembershipState.MEMBER)
+    membership = found.select_for_update().first()
+    if membership is None:
+        raise NotFoundError("There is no such membership.")
+    if access.claims(membership.tie) != [membership.tie]:
+        raise ForbiddenError("This key may not say who belongs there.")
+    membership.state = MembershipState.FOREIGN
+    membership.made_by, membership.made_at = access.actor[:200], utcnow(clock)
+    membership.save(update_fields=["state", "made_by", "made_at"])
+    return membership

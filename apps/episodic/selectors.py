@@ -26,7 +26,7 @@ from apps.episodic.queries.health import SegmentRows, TimelineHealth, segment_ro
 from apps.episodic.queries.histogram import event_days, event_extent, event_histogram
 from apps.episodic.queries.lookup import FoundEvent, event_find, event_get
 from apps.episodic.queries.owners import event_owners
-from apps.episodic.queries.parts import event_parts
+from apps.episodic.queries.parts import event_parts, row_writers
 from apps.episodic.queries.query import events_query
 from apps.episodic.queries.segment_page import SegmentFilePage, segment_page
 from apps.episodic.store.file_cache import TimelineLoadingError, archive_cache
@@ -37,7 +37,7 @@ __all__ = [
     "SegmentRows", "TimelineFigures", "TimelineHealth", "TimelineStatus", "active_warnings",
     "enabled_retention_count", "event_beginnings", "event_counts", "event_days", "event_extent", "event_find",
     "event_get", "event_histogram", "event_list", "event_owners", "event_parts", "events_count", "events_export",
-    "events_query", "kept_days", "known_identifiers", "last_events", "latest_kinds", "recorded_by_day",
+    "events_query", "kept_days", "known_identifiers", "last_events", "latest_kinds", "recorded_by_day", "row_writers",
     "segment_count", "segment_list", "segment_page", "segment_rows", "suspending_warnings", "timeline_figures",
     "timeline_health", "timeline_ready", "timeline_status", "unreachable_status", "warm_up_archive",
 ]  # fmt: skip

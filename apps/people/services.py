@@ -16,9 +16,11 @@ from apps.people.learnt.counts import LearntCounts, learnt_counts
 from apps.people.learnt.forget import forgettings_continue, learnt_forget, learnt_restore
 from apps.people.leaving.plan import erasure_plan, plan_take_back
 from apps.people.looking.look import look_begin, look_end, look_note
+from apps.people.memberships import MembershipReview, memberships_review
 
 __all__ = [
     "LearntCounts",
+    "MembershipReview",
     "connection_answer",
     "connection_fetch",
     "connection_find",
@@ -37,6 +39,7 @@ __all__ = [
     "look_begin",
     "look_end",
     "look_note",
+    "memberships_review",
     "plan_take_back",
     "show_user_code",
     "user_digest",

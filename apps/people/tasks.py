@@ -5,6 +5,7 @@ from apps.people.downloads import make
 from apps.people.erasure import run
 from apps.people.learnt.forget import forgettings_continue
 from apps.people.leaving import plan
+from apps.people.memberships import memberships_review
 
 
 def erase() -> None:
@@ -26,3 +27,8 @@ def forget_learnt() -> None:
 def trim_connections() -> None:
     """Delete the requests of apps for a key that are over; every ten minutes."""
     connections_trim()
+
+
+def review_memberships() -> None:
+    """Find users who have something in a household or persona of which nobody said that they belong there; daily."""
+    memberships_review()

@@ -68,7 +68,7 @@ from apps.semantic.memories.managed import (
     managed_write,
 )
 from apps.semantic.memories.managers import manager_register
-from apps.semantic.memories.parts import memory_parts
+from apps.semantic.memories.parts import memory_parts, memory_scopes, memory_writers
 from apps.semantic.memories.purge import memories_purge
 from apps.semantic.memories.reembed import outdated_words, refresh_words
 from apps.semantic.memories.save import SaveOutcome, memory_save, memory_save_many
@@ -169,11 +169,13 @@ __all__ = [
     "memory_restore",
     "memory_save",
     "memory_save_many",
+    "memory_scopes",
     "memory_search",
     "memory_set_household",
     "memory_sources",
     "memory_update",
     "memory_used_by",
+    "memory_writers",
     "open_conflicts",
     "outdated_words",
     "question_line",

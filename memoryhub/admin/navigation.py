@@ -91,6 +91,7 @@ LISTS: tuple[tuple[Words, tuple[tuple[Words, str, str], ...]], ...] = (
         _("Access"),
         (
             (_("API keys"), "key", "core.apikey"),
+            (_("Memberships"), "home_work", "core.membership"),
             (_("Accounts"), "person", "auth.user"),
             (_("Roles"), "group", "auth.group"),
         ),

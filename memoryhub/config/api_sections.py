@@ -23,7 +23,7 @@ SECTIONS = (
         ("semantic/", "semantic/memories/", "POST semantic/memories/", "POST semantic/memories/delete", "types"),
     ),
     Section("People", "Who there is; everything of a person, exported or forgotten.",
-            ("users", "households", "personas", "projects", "sessions", "erasures", "export")),
+            ("users", "households", "personas", "memberships", "projects", "sessions", "erasures", "export")),
     Section("Notes", "Notes in Markdown, and their versions.", ("memory/",)),
     Section("Conversations", "Learn facts from what is said.", ("auto-memory/",)),
     Section("Knowledge", "Decisions and documents of repositories.", ("sync/",)),

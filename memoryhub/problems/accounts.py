@@ -1,10 +1,11 @@
-"""Problems of accounts: passwords are being tried."""
+"""Problems of access: passwords are being tried, and something was written where its writer does not belong."""
 
 from collections.abc import Iterator
 
-from django.utils.translation import gettext
+from django.utils.translation import gettext, ngettext
 
 from apps.accounts import selectors
+from apps.core.models import foreign_ties
 from apps.monitor.domain.problems import Problem, ProblemSeverity
 from memoryhub.problems.links import link
 
@@ -39,3 +40,23 @@ def sign_in_problems() -> Iterator[Problem]:
             since=alarm.since,
             remedy=link(gettext("See the accounts"), "admin:auth_user_changelist"),
         )
+
+
+def membership_problems() -> Iterator[Problem]:
+    """Yield that there are foreign writes, in one problem."""
+    foreign = foreign_ties()
+    if not foreign:
+        return
+    said = ngettext(
+        "%(n)s user has something in a household or persona, and nobody said that they belong there.",
+        "%(n)s users have something in a household or persona, and nobody said that they belong there.",
+        len(foreign),
+    )
+    yield Problem(
+        code="foreign_writes",
+        severity=ProblemSeverity.NOTICE,
+        sentence=said % {"n": f"{len(foreign):,}"},
+        advice=gettext("It is kept, and not found there. Let them belong there, or leave it as it is."),
+        permission="core.view_membership",
+        remedy=link(gettext("See foreign writes"), "admin:core_membership_changelist", more="?state__exact=foreign"),
+    )

@@ -21,6 +21,7 @@ from apps.core.terminal import step
 from apps.events.services import schedules_ensure
 from apps.llm.services import ensure_space, get_embedder, prices_ensure
 from apps.notes.services import notes_prepare
+from apps.people.services import memberships_review
 from apps.semantic.services import outdated_words, refresh_words
 from memoryhub.postgres import check
 from memoryhub.process.startup import Credentials
@@ -47,6 +48,8 @@ def prepare() -> Credentials:
         if outdated_words().exists():
             with step("Updating keyword documents"):
                 refresh_words()
+        with step("Reviewing who belongs where"):
+            memberships_review()
         with step("Collecting static files"):
             collect_static(Path(settings.STATIC_ROOT))
         with step("Creating the folder of notes"):

@@ -71,6 +71,8 @@ ROUTES: dict[str, dict[str, Any]] = {
     "api/llm/tools": {"GET": None},
     "api/llm/tools/parse": {"POST": {"text": ASKED_BY_A_MODEL}},
     "api/llm/tools/execute": {"POST": {"text": ASKED_BY_A_MODEL}},
+    "api/memberships": {"GET": None, "POST": {"user_id": "ana", "household_id": "home"}},
+    "api/memberships/<uuid:uuid>": {"GET": None, "DELETE": None},
     "api/users": {"GET": None},
     "api/users/<path:user_id>": {"GET": None},
     "api/erasures": {"GET": None, "POST": {"user_id": "ana"}},

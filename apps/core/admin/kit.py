@@ -23,7 +23,7 @@ from unfold.decorators import display
 
 from apps.core.bounds import is_bound
 from apps.core.domain.errors import MemoryHubError
-from apps.core.domain.scope import Access, Permission, Scope, system_access
+from apps.core.domain.scope import Access, Scope, system_access
 from apps.core.pages.sayings import say
 from apps.core.pages.texts import TOOLTIP_CHARS, cut, long_text
 from apps.core.pages.times import exact, moment_tag
@@ -228,9 +228,9 @@ def operator_access(request: HttpRequest) -> Access:
     """
     actor = f"admin:{request.user.get_username()}"
     if not is_bound(request.user):
-        return system_access(actor)
-    account = cast("Any", request.user).account
-    return Access(account.scope, Permission.WRITE, actor, tuple(account.reads))
+        return system_access(actor, makes_ties=True)
+    access: Access = cast("Any", request.user).account.access(actor)
+    return access
 
 
 def may_view(request: HttpRequest, model: str) -> bool:

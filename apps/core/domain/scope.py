@@ -1,7 +1,7 @@
 """Scopes, and what the holder of a key may access (DESIGN D1, D14)."""
 
-from collections.abc import Collection
-from dataclasses import dataclass, field
+from collections.abc import Callable, Collection
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import NamedTuple
 
@@ -11,6 +11,8 @@ IDENTIFIERS = ("user_id", "household_id", "persona_id")
 MAX_IDENTIFIER_CHARS = 200
 # How many owners a key may be granted, and a search may include.
 MAX_OWNERS = 50
+# The same whether there is such a household or persona or not.
+NOT_YOURS = "This key may not write for another {name}."
 
 
 class IdentifierCount(NamedTuple):
@@ -68,6 +70,15 @@ class Scope:
         """Return the identifiers that are set."""
         return {name: value for name in IDENTIFIERS if (value := getattr(self, name)) is not None}
 
+    def ends(self) -> dict[str, str]:
+        """Return the household and the persona, as far as they are named."""
+        return {name: value for name, value in self.named().items() if name != "user_id"}
+
+    def ties(self) -> "list[Scope]":
+        """Return the user with the household, and the user with the persona, as far as they are named."""
+        ties = (Scope(self.user_id, self.household_id), Scope(self.user_id, persona_id=self.persona_id))
+        return [tie for tie in ties if tie.ends()]
+
     def contains(self, other: "Scope") -> bool:
         """Return whether every row of another scope is a row of this one."""
         return self.intersect(other) == other
@@ -105,6 +116,13 @@ class Access:
     Users who stopped it are in `bound.without`: a read of several people has nothing of them, and what names one of
     them raises AccessStoppedError.
 
+    foreign: users with a household or persona that they do not belong to, in which something of theirs is all the same
+    (`core.db.memberships`). A read of that household or persona has nothing of them, as if it did not exist; where the
+    bound names it, they are in `bound.without` as well.
+
+    makes_ties: what it writes says who belongs to a household or persona: so do operators and keys that are bound to no
+    user, and never the hub's own work in the background.
+
     reads: owners that were granted besides. `bound` alone decides about everything but reads of single memories and
     events (`readable`), and searches and lists of them that name the owner (`reach`).
     """
@@ -113,6 +131,21 @@ class Access:
     permission: Permission
     actor: str
     reads: tuple[str, ...] = ()
+    foreign: tuple[Scope, ...] = ()
+    makes_ties: bool = False
+
+    def __post_init__(self) -> None:
+        """Leave outsiders out of the bound, so that no read by it alone can forget them."""
+        if outsiders := self.outsiders_of(self.bound):
+            without = tuple(sorted({*self.bound.without, *outsiders}))
+            object.__setattr__(self, "bound", replace(self.bound, without=without))
+
+    def outsiders_of(self, scope: Scope) -> set[str]:
+        """Return the users who do not belong to the household or persona of a scope, though something of theirs is."""
+        if not self.foreign:
+            return set()
+        ends = {(end.household_id, end.persona_id) for end in scope.ties()}
+        return {str(tie.user_id) for tie in self.foreign if (tie.household_id, tie.persona_id) in ends}
 
     def allows(self, needed: Permission) -> bool:
         """Return whether the caller's permission includes `needed`."""
@@ -120,7 +153,10 @@ class Access:
 
     def refuse_stopped(self, user_id: str | None = None) -> None:
         """Raise AccessStoppedError where this user, or the one whom the caller is bound to, has stopped it."""
-        if self.bound.without and not {user_id, self.bound.user_id}.isdisjoint(self.bound.without):
+        if not self.bound.without:
+            return
+        stopped = set(self.bound.without) - self.outsiders_of(self.bound)
+        if not stopped.isdisjoint({user_id, self.bound.user_id}):
             raise AccessStoppedError
 
     def for_read(self, asked: Scope) -> Scope | None:
@@ -129,7 +165,10 @@ class Access:
         Raises AccessStoppedError for a user who has stopped the caller.
         """
         self.refuse_stopped(asked.user_id)
-        return asked.intersect(self.bound)
+        scope = asked.intersect(self.bound)
+        if scope is None or not (outsiders := self.outsiders_of(scope)):
+            return scope
+        return scope.intersect(Scope(without=tuple(sorted(outsiders))))
 
     def reach(self, asked: Scope, include: Collection[str] = ()) -> Reach:
         """Return what a read covers: the scope asked for inside the bound, and those owners that the caller may read.
@@ -149,26 +188,53 @@ class Access:
         """Return all that the caller may read where it has the id of a row."""
         return self.reach(Scope(), self.reads)
 
-    def for_write(self, asked: Scope, default_user: str | None = None) -> Scope:
-        """Return the scope of a new row (DESIGN D1).
+    def for_write(
+        self, asked: Scope, default_user: str | None = None, *, is_tied: Callable[[Scope], bool] = lambda _: False
+    ) -> Scope:
+        """Return the scope of a new row (DESIGN D1, D24).
 
-        Raises ForbiddenError for an identifier outside the bound and for a user who has stopped the caller, and
-        InvalidInputError when neither the caller, nor its key, nor the configuration says whose row it is.
+        is_tied: whether a user belongs to a household or persona, as far as the hub knows; `core.db.memberships` asks
+        the database. A caller without a bound needs no tie, and what a bound names itself needs none but where it was
+        ended: whoever gave the bound said so.
+
+        Raises ForbiddenError for an identifier outside the bound, for a household or persona that the user does not
+        belong to, whether there is one or not, and for a user who has stopped the caller; InvalidInputError when
+        neither the caller, nor its key, nor the configuration says whose row it is.
         """
         self.refuse_stopped(asked.user_id)
-        for name, bound in self.bound.named().items():
+        bound = self.bound.named()
+        for name, mine in bound.items():
             value = getattr(asked, name)
-            if value is not None and value != bound:
-                raise ForbiddenError(f"This key may not write for another {name}.", attr=name)
-        scope = asked.intersect(self.bound) or asked
-        if scope.user_id is not None:
-            return scope
-        if default_user is None:
+            if value is not None and value != mine:
+                raise ForbiddenError(NOT_YOURS.format(name=name), attr=name)
+        user = next((one for one in (asked.user_id, self.bound.user_id, default_user) if one is not None), None)
+        if user is None:
             raise InvalidInputError("Say whose memory it is.", attr="user_id", code="required")
-        self.refuse_stopped(default_user)
-        return Scope(default_user, scope.household_id, scope.persona_id)
+        self.refuse_stopped(user)
+        named = {**asked.named(), **bound}
+        scope = Scope(user, named.get("household_id"), named.get("persona_id"))
+        for tie in scope.ties() if bound else ():
+            [(name, value)] = tie.ends().items()
+            is_bound_so = bound.get(name) == value and (self.bound.user_id is None or tie not in self.foreign)
+            if not is_bound_so and not is_tied(tie):
+                raise ForbiddenError(NOT_YOURS.format(name=name), attr=name)
+        return scope
+
+    def for_removal(self, asked: Scope) -> Scope:
+        """Return the scope whose rows are removed, whether the user belongs there or not. Raises as `for_write`."""
+        return self.for_write(asked, is_tied=lambda _: True)
+
+    def claims(self, scope: Scope) -> list[Scope]:
+        """Return the ties that a row of this scope makes, since the caller may say who belongs there."""
+        if not self.makes_ties or self.bound.user_id is not None:
+            return []
+        bound = self.bound.ends()
+        return [tie for tie in scope.ties() if not self.bound.named() or bound.items() >= tie.ends().items()]
 
 
-def system_access(actor: str = "system") -> Access:
-    """Return the access of the hub itself: management commands, background tasks, the admin."""
-    return Access(Scope(), Permission.OPERATOR, actor)
+def system_access(actor: str = "system", *, makes_ties: bool = False) -> Access:
+    """Return the access of the hub itself: management commands, background tasks, the admin.
+
+    makes_ties: it does what a person wants who may say who belongs where, see `Access`.
+    """
+    return Access(Scope(), Permission.OPERATOR, actor, makes_ties=makes_ties)

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 
 from apps.core.db.scoped import scope_filter
 from apps.core.db.user_locks import hold_users
-from apps.core.models import ApiKey, KeyDay, LockedUser, Pause
+from apps.core.models import ApiKey, KeyDay, LockedUser, Membership, Pause
 from apps.core.personal.admin_log import AdminStore
 from apps.core.personal.columns import Columns
 from apps.core.personal.keys import KeyErasure
@@ -66,4 +66,51 @@ class PauseStore(PersonalStore):
             yield "core_pause"
 
 
-STORES = (KeyStore(), AdminStore(), PauseStore())
+class MembershipStore(PersonalStore):
+    """Who belongs to which household and persona."""
+
+    name = "memberships"
+    order = 3
+    models = (Membership,)
+    kinds = ("membership",)
+
+    def export(self, asked: ExportRequest) -> Iterator[Line]:
+        """Yield the memberships in scope; none where a filter is given."""
+        if asked.filters:
+            return
+        rows, columns = Membership.objects.in_scope(asked.scope), Columns(Membership)
+        for row in rows.order_by("user_id", "household_id", "persona_id").iterator():
+            yield {"kind": "membership", **columns.values(row)}
+
+    def load(self, lines: Sequence[Line]) -> int:
+        """Write those of which the hub knows nothing yet. Raises LineError."""
+        columns, rows = Columns(Membership), list[Membership]()
+        for number, line in enumerate(lines):
+            try:
+                rows.append(Membership(**columns.read(line)))
+            except ValueError as error:
+                raise LineError(number, str(error)) from error
+            if bool(rows[-1].household_id) == bool(rows[-1].persona_id):
+                raise LineError(number, "it names neither a household nor a persona, or both")
+        hold_users({row.user_id for row in rows})
+        before = Membership.objects.count()
+        Membership.objects.bulk_create(rows, ignore_conflicts=True)
+        return Membership.objects.count() - before
+
+    def count(self, user_id: str) -> int:
+        """Return how many there are of a user."""
+        return Membership.objects.filter(user_id=user_id).count()
+
+    def forget(self, user_id: str, step: Step = no_step) -> Iterator[int]:
+        """Delete them."""
+        step("memberships")
+        if deleted := Membership.objects.filter(user_id=user_id).delete()[0]:
+            yield deleted
+
+    def find(self, user_id: str) -> Iterator[str]:
+        """Yield where one is left."""
+        if self.count(user_id):
+            yield "core_membership"
+
+
+STORES = (KeyStore(), AdminStore(), PauseStore(), MembershipStore())

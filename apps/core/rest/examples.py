@@ -106,7 +106,35 @@ EXPORTED = (
     {"kind": "end", "lines": {"memory": 1, "audit_entry": 2}, "complete": True},
 )
 
+MEMBERSHIP_ID = "5f7c2f0e-1f4d-4f6e-9a53-0d6f1b8e7c24"
+MEMBERSHIP = {
+    "id": MEMBERSHIP_ID,
+    "user_id": "ana",
+    "household_id": "home",
+    "persona_id": None,
+    "state": "member",
+    "made_by": "key:operator",
+    "made_at": "2026-03-01T17:02:11.480000Z",
+}
+AFTER_MEMBERSHIP = ("memberships_create",)
+
 EXAMPLES = {
+    "memberships_create": Example(
+        "Let a user belong to a household",
+        body={"user_id": "ana", "household_id": "home"},
+        status=201,
+        answer=MEMBERSHIP,
+    ),
+    "memberships_list": Example(
+        "List who belongs to a household",
+        after=AFTER_MEMBERSHIP,
+        query={"household_id": "home"},
+        answer={"next": None, "previous": None, "results": [MEMBERSHIP]},
+    ),
+    "memberships_retrieve": Example(
+        "Show a membership", after=AFTER_MEMBERSHIP, path={"uuid": MEMBERSHIP_ID}, answer=MEMBERSHIP
+    ),
+    "memberships_end": Example("End a membership", after=AFTER_MEMBERSHIP, path={"uuid": MEMBERSHIP_ID}, status=204),
     "export": Example(
         "Export a person or everything",
         after=("memories_save",),

@@ -3,7 +3,7 @@
 from django.urls import path
 from drf_spectacular.views import SpectacularAPIView
 
-from apps.core.rest import export, index, keys, views
+from apps.core.rest import export, index, keys, memberships, views
 from apps.core.rest.developer import DeveloperView
 
 urlpatterns = [
@@ -15,6 +15,8 @@ urlpatterns = [
     path("api/keys", keys.KeysView.as_view(), name="keys"),
     path("api/keys/<uuid:uuid>", keys.KeyView.as_view(), name="key"),
     path("api/keys/<uuid:uuid>/rotate", keys.RotateView.as_view(), name="key-rotate"),
+    path("api/memberships", memberships.MembershipsView.as_view(), name="memberships"),
+    path("api/memberships/<uuid:uuid>", memberships.MembershipView.as_view(), name="membership"),
     path(
         "api/schema",
         SpectacularAPIView.as_view(authentication_classes=[], permission_classes=[]),

@@ -8,6 +8,7 @@ from typing import Any
 
 from django.db.models import Q
 
+from apps.core.db.memberships import ties_of_import
 from apps.core.domain.clock import SYSTEM_CLOCK
 from apps.core.personal.columns import Columns, json_value
 from apps.core.personal.store import ExportRequest, Line, LineError, PersonalStore, SnapshotBrokenError
@@ -55,6 +56,7 @@ class EventTransfer(PersonalStore):
                 raise LineError(place, str(error)) from error
             records.setdefault(record.identity, record)
         results = find_or_insert(records, SYSTEM_CLOCK)
+        ties_of_import(record.key.scope for record in records.values())
         return sum(result.action is RecordAction.RECORDED for result in results.values())
 
 

@@ -1,6 +1,7 @@
 """The parts of someone's timeline: alone, in a household, with a persona."""
 
-from collections import Counter
+from collections import Counter, defaultdict
+from collections.abc import Collection
 
 from django.db.models import Count
 
@@ -31,3 +32,12 @@ def event_parts(access: Access) -> dict[Scope, int]:
         return {key.scope: count for key, count in counts.items()}
 
     return of_one_moment(read, join)
+
+
+def row_writers(users: Collection[str] | None = None) -> dict[Scope, set[str]]:
+    """Return the actors who recorded the events that are rows, by their exact scopes; of some users, or of all."""
+    rows = TimelineEvent.objects.order_by() if users is None else TimelineEvent.objects.filter(user_id__in=users)
+    writers: dict[Scope, set[str]] = defaultdict(set)
+    for *names, actor in rows.order_by().values_list("user_id", "household_id", "persona_id", "actor").distinct():
+        writers[ScopeKey(*names).scope].add(actor)
+    return writers

@@ -1,6 +1,6 @@
 """Record events (spec 000, Record episodic event): each once, in a segment, with a hub event for each new one."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from enum import StrEnum
@@ -10,11 +10,12 @@ from uuid import UUID, uuid4
 from django.conf import settings
 from django.db import transaction
 
+from apps.core.db.memberships import WriteScopes, ties_make
 from apps.core.db.user_locks import hold_users
 from apps.core.domain.clock import SYSTEM_CLOCK, Clock, utcnow
 from apps.core.domain.errors import MemoryHubError, UnavailableError
 from apps.core.domain.offsets import in_offset, offset_minutes
-from apps.core.domain.scope import Access
+from apps.core.domain.scope import Access, Scope
 from apps.core.pauses import refuse_paused
 from apps.episodic.domain.event import MAX_ACTOR_CHARS, EventDraft, EventRecord, ScopeKey, event_identity
 from apps.episodic.domain.rotation import is_full
@@ -74,13 +75,14 @@ def events_record(*, access: Access, drafts: Sequence[EventDraft], clock: Clock 
     file that is found damaged is taken out of service in a transaction of its own.
     """
     watch, now = Stopwatch(len(drafts), clock), utcnow(clock)
-    drafted = [prepare_event(access, draft, now) for draft in drafts]
+    scopes = WriteScopes(access, settings.MEMORYHUB.default_user)
+    drafted = [prepare_event(access, scopes, draft, now) for draft in drafts]
     prepared = refuse_paused(access, drafted, lambda record: record.key.user_id, clock=clock)
     unique: dict[UUID, EventRecord] = {}
     for item in prepared:
         if isinstance(item, EventRecord):
             unique.setdefault(item.identity, item)
-    results = commit_events(unique, access.actor, clock) if unique else {}
+    results = commit_events(unique, scopes.claims, access.actor, clock) if unique else {}
     watch.stop()
     outcomes: list[RecordOutcome] = []
     seen: set[UUID] = set()
@@ -95,11 +97,13 @@ def events_record(*, access: Access, drafts: Sequence[EventDraft], clock: Clock 
     return outcomes
 
 
-def prepare_event(access: Access, draft: EventDraft, now: datetime) -> EventRecord | MemoryHubError:
+def prepare_event(
+    access: Access, scopes: WriteScopes, draft: EventDraft, now: datetime
+) -> EventRecord | MemoryHubError:
     """Return the event of a draft, without its arrival number, or the reason why it must not be recorded."""
     try:
         require_recordable(draft, max_content_chars=settings.MEMORYHUB.max_content_chars, now=now)
-        key = ScopeKey.of(access.for_write(draft.scope, settings.MEMORYHUB.default_user))
+        key = ScopeKey.of(scopes.settle(draft.scope))
     except MemoryHubError as error:
         return error
     return EventRecord(
@@ -118,15 +122,21 @@ def prepare_event(access: Access, draft: EventDraft, now: datetime) -> EventReco
     )
 
 
-def commit_events(unique: Mapping[UUID, EventRecord], actor: str, clock: Clock) -> dict[UUID, RecordResult]:
-    """Record events in one transaction. When a file turns out to be damaged, abandon it and begin a new one.
+def commit_events(
+    unique: Mapping[UUID, EventRecord], claims: Collection[Scope], actor: str, clock: Clock
+) -> dict[UUID, RecordResult]:
+    """Record events, and the ties that they make, in one transaction.
+
+    When a file turns out to be damaged, abandon it and begin a new one.
 
     A report in the same transaction would hold its locks as long as the recording, and be rolled back with it.
     """
     for _ in range(MAX_TRIES):
         try:
             with transaction.atomic():
-                return record_new(unique, actor, clock)
+                results = record_new(unique, actor, clock)
+                ties_make(claims, made_by=actor, made_at=utcnow(clock))
+                return results
         except ArchivedFileDamagedError as damage:
             damage.report()
     raise catalogue_contention()

@@ -90,7 +90,7 @@ def events_forget(
     hub event has the bridge follow with the memories made of them, and former files are removed a minute later. Safe to
     repeat. Raises ForbiddenError for another user than the caller's.
     """
-    access.for_write(Scope(forgetting.user_id))
+    access.for_removal(Scope(forgetting.user_id))
     options = {"seconds": REQUEST_SECONDS, **options}
     try:
         with maintenance_run(wait_seconds, clock, **options) as runner:

@@ -40,7 +40,7 @@ def events_purge(
     Raises ForbiddenError outside the caller's bound, InvalidInputError when the scope names no user,
     MaintenanceRunningError, PurgeIncompleteError when a file that may hold events of the scope cannot be read.
     """
-    scope, began = access.for_write(scope), utcnow(clock)
+    scope, began = access.for_removal(scope), utcnow(clock)
     removal = Removal(Q(**scope.named()), cutoff_for_scope(scope), PruneReason.MANUAL, access.actor)
     with maintenance_run(wait_seconds, clock, **options) as runner:
         if damaged := Segment.objects.filter(state=SegmentState.QUARANTINED).count():
@@ -61,7 +61,7 @@ def events_purge(
 
 def purge_preview(*, access: Access, scope: Scope, watch: Watch = no_progress) -> RemovalReport:
     """Return what `events_purge` would remove now, and change nothing. Raises ForbiddenError, InvalidInputError."""
-    scope = access.for_write(scope)
+    scope = access.for_removal(scope)
     return removal_preview(Q(**scope.named()), cutoff_for_scope(scope), Segment.objects.all(), watch)
 
 

@@ -46,7 +46,7 @@ def events_written_remove(
     report.damaged, report.failures: files that could not be read or rewritten, which may still hold some. Raises
     ForbiddenError outside the caller's bound, MaintenanceRunningError.
     """
-    scope = access.for_write(Scope(user_id))
+    scope = access.for_removal(Scope(user_id))
     removal = Removal(
         rows=Q(user_id=user_id, actor__in=actors, recorded_at__lte=until),
         cutoff_of=cutoff_for_scope(scope),

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 
 from django.conf import settings
 
+from apps.core.db.memberships import WriteScopes
 from apps.core.domain.clock import SYSTEM_CLOCK, Clock
 from apps.core.domain.errors import UnavailableError
 from apps.core.domain.randomness import RNG, SYSTEM_RNG
@@ -90,7 +91,7 @@ def memories_extract(
         ForbiddenError, InvalidInputError: the caller may not write to the scope; before the call.
         OpenTransactionError: a transaction is open.
     """
-    owner = access.for_write(scope, settings.MEMORYHUB.default_user)
+    owner = WriteScopes(access, settings.MEMORYHUB.default_user).settle(scope)
     heard, deltas = readable(messages, mood_deltas)
     chosen = select_salient_messages(heard, deltas, salience, rng).selected_messages
     if not chosen:

@@ -4,9 +4,10 @@ from uuid import UUID
 
 from django.db.models import Q
 
+from apps.core.db.memberships import WriteScopes
 from apps.core.domain.clock import SYSTEM_CLOCK, Clock
 from apps.core.domain.errors import ConflictError
-from apps.core.domain.scope import Access
+from apps.core.domain.scope import Access, Scope
 from apps.semantic.memories.lifecycle import require_active
 from apps.semantic.memories.managers import require_unmanaged
 from apps.semantic.memories.update import outdate_notices
@@ -23,7 +24,8 @@ def memory_set_household(*, access: Access, uuid: UUID, household_id: str, clock
 
     What was decided between it and others goes with a memory that becomes private, since receipts have its words; what
     was noticed and not decided is over, since the two are not compared any more. Raises NotFoundError; ConflictError
-    for a memory that is not active or managed, and where the same is known there.
+    for a memory that is not active or managed, and where the same is known there; ForbiddenError for a household that
+    the user does not belong to.
     """
     user = memory_get_any(access, uuid).user_id
     with unit_of_work(user, actor=access.actor, clock=clock) as unit:
@@ -32,6 +34,8 @@ def memory_set_household(*, access: Access, uuid: UUID, household_id: str, clock
         require_unmanaged(memory)
         if memory.household_id == household_id:
             return memory
+        if household_id:
+            WriteScopes(access).settle(Scope(user, household_id))
         after = {"household_id": household_id}
         if Memory.objects.active().with_key(*key_after(memory, after)).exclude(pk=memory.pk).exists():
             raise ConflictError("The same is known there already.", code="duplicate")

@@ -29,7 +29,7 @@ def memories_purge(*, access: Access, scope: Scope, clock: Clock = SYSTEM_CLOCK)
     memories are destroyed besides retention (DESIGN D3). Raises ForbiddenError outside the caller's bound,
     InvalidInputError when the scope names no user.
     """
-    scope = access.for_write(scope)
+    scope = access.for_removal(scope)
     assert scope.user_id is not None
     # Before the lock: a save of events holds their rows first, and waits for the lock then.
     Ingestion.objects.in_scope(scope)._raw_delete(Ingestion.objects.db)

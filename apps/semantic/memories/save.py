@@ -1,17 +1,18 @@
 """The write path (DESIGN D5): hash, find duplicates, embed, compare, and one transaction per call."""
 
 import math
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from uuid import uuid4
 
 from django.conf import settings
 from django.db import transaction
 
+from apps.core.db.memberships import WriteScopes, ties_make
 from apps.core.domain.clock import SYSTEM_CLOCK, Clock, utcnow
 from apps.core.domain.errors import MemoryHubError, UnavailableError
 from apps.core.domain.latency import monotonic_ms
-from apps.core.domain.scope import Access
+from apps.core.domain.scope import Access, Scope
 from apps.core.pauses import refuse_paused
 from apps.llm.selectors import EmbeddingSpace
 from apps.retrieval.domain.content import content_hash
@@ -44,11 +45,15 @@ SaveOutcome = SaveResult | MemoryHubError
 
 @dataclass(frozen=True, eq=False)
 class PreparedSaves:
-    """Candidates that are hashed and embedded, on their way into the database; errors are in their places."""
+    """Candidates that are hashed and embedded, on their way into the database; errors are in their places.
+
+    claims: the ties to households and personas that their rows make.
+    """
 
     items: Sequence[Candidate | MemoryHubError]
     space: EmbeddingSpace
     actor: str
+    claims: Collection[Scope] = ()
 
 
 def memory_save(*, access: Access, draft: MemoryDraft, clock: Clock = SYSTEM_CLOCK) -> SaveResult:
@@ -81,11 +86,11 @@ def memory_save_many(
 
 def save_prepare(*, access: Access, drafts: Sequence[MemoryDraft]) -> PreparedSaves:
     """Run the slow half of a save, which holds no lock and no transaction. Raises UnavailableError."""
-    space = current_space()
+    space, scopes = current_space(), WriteScopes(access, settings.MEMORYHUB.default_user)
     items: list[Candidate | MemoryHubError] = []
     for draft in drafts:
         try:
-            scope = access.for_write(draft.scope, settings.MEMORYHUB.default_user)
+            scope = scopes.settle(draft.scope)
             vector = None if draft.embedding is None else given_vector(draft.embedding, space)
         except MemoryHubError as error:
             items.append(error)
@@ -94,7 +99,7 @@ def save_prepare(*, access: Access, drafts: Sequence[MemoryDraft]) -> PreparedSa
         words = word_columns(draft.content, draft.keywords, draft.context, draft.occurred_at)
         items.append(Candidate(uuid4(), draft, scope, key, words, vector))
     embed_candidates([item for item in items if isinstance(item, Candidate)])
-    return PreparedSaves(items, space, access.actor)
+    return PreparedSaves(items, space, access.actor, scopes.claims)
 
 
 def embed_candidates(candidates: Sequence[Candidate]) -> None:
@@ -127,6 +132,7 @@ def save_write(*, prepared: PreparedSaves, clock: Clock = SYSTEM_CLOCK) -> list[
         try:
             with transaction.atomic():
                 versions = lock_shards(one.key.user_id for one in candidates)
+                ties_make(prepared.claims, made_by=prepared.actor, made_at=now)
                 hold_space(prepared.space)
                 compare_again(comparison, versions, prepared.space)
                 unit = UnitOfWork(prepared.actor, now, versions)

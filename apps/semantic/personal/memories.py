@@ -15,6 +15,7 @@ from django.db.models import Q, QuerySet
 from pgvector.psycopg import register_vector
 from psycopg import Cursor
 
+from apps.core.db.memberships import ties_of_import
 from apps.core.domain.clock import SYSTEM_CLOCK, utcnow
 from apps.core.domain.filters.expression import EVERYTHING
 from apps.core.personal.columns import Columns, next_ids
@@ -190,6 +191,7 @@ def load_memories(lines: Sequence[Line], space: EmbeddingSpace) -> int:
     arrived = stored_uuids(loaded)  # by another import, while vectors were made
     new = [one for uuid, one in loaded.items() if uuid not in arrived]
     write_memories(new, versions, space)
+    ties_of_import(one.row.scope for one in new)
     return len(new)
 
 

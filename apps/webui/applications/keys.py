@@ -11,13 +11,10 @@ from django.utils.translation import ngettext
 
 from apps.core.admin.bars import Bar, Bars
 from apps.core.admin.key_use import HEIGHT, LEAST, SHOWN_DAYS, STEP, recent_days
+from apps.core.db.memberships import names_of_member
 from apps.core.domain.clock import SYSTEM_CLOCK, utcnow
-from apps.core.domain.errors import UnavailableError
-from apps.core.domain.scope import Scope
 from apps.core.models import ApiKey
 from apps.core.selectors import actors_of, key_list
-from apps.episodic.selectors import event_counts
-from apps.semantic.selectors import memory_counts
 from apps.semantic.services import learning_actors, learnt_by_day
 from apps.webui.applications.words import says_what, says_whom
 from apps.webui.person import Person
@@ -48,7 +45,7 @@ def apps_of(person: Person) -> list[App]:
 
 def reaching_keys(person: Person) -> list[ApiKey]:
     """Return the keys that reach what is the person's, and ended ones that wrote of it."""
-    homes, personas = (names_of(person, name) for name in ("household_id", "persona_id"))
+    homes, personas = (names_of_member(person.user_id, name) for name in ("household_id", "persona_id"))
     writers, now = learning_actors(person.access), utcnow(SYSTEM_CLOCK)
 
     def reaches(key: ApiKey) -> bool:
@@ -65,16 +62,6 @@ def reaching_keys(person: Person) -> list[ApiKey]:
         return key.user_id == person.user_id or (not key.user_id and is_there)
 
     return [key for key in key_list().prefetch_related(recent_days()) if reaches(key)]
-
-
-def names_of(person: Person, name: str) -> set[str]:
-    """Return the households or personas in which there is something of the person."""
-    found = {one.name for one in memory_counts(person.access, Scope(), name)}
-    try:
-        found |= {one.name for one in event_counts(person.access, Scope(), name)}
-    except UnavailableError:  # files are being loaded; the memories say most
-        return found - {""}
-    return found - {""}
 
 
 def ended(key: ApiKey, now: datetime) -> bool:

@@ -6,11 +6,10 @@ from typing import Any
 from django.http import HttpRequest, HttpResponse
 from django.utils.translation import gettext as _
 
-from apps.accounts.selectors import household_people
+from apps.core.db.memberships import members_of, names_of_member
 from apps.core.domain.clock import SYSTEM_CLOCK, utcnow
 from apps.core.domain.errors import UnavailableError
 from apps.core.domain.scope import Scope
-from apps.core.selectors import usable_keys
 from apps.episodic.selectors import event_parts
 from apps.semantic.services import memory_parts
 from apps.webui.household.sees import colleagues_seeing, keys_seeing
@@ -41,14 +40,14 @@ def household_page(request: HttpRequest, person: Person) -> HttpResponse:
     """Show what is shared with whom."""
     parts = parts_of(person)
     scopes = [part.scope for part in parts]
-    households = sorted({scope.household_id for scope in scopes if scope.household_id})
+    households = sorted(names_of_member(person.user_id, "household_id"))
     context: dict[str, Any] = {
         "parts": parts,
         "households": [
-            {"name": name, "people": sorted(people - {person.user_id}) if person.user_id in people else []}
+            {"name": name, "people": sorted(people - {person.user_id})}
             for name, people in members_of(households).items()
         ],
-        "personas": sorted({scope.persona_id for scope in scopes if scope.persona_id}),
+        "personas": sorted(names_of_member(person.user_id, "persona_id")),
         "keys": keys_seeing(person.user_id, scopes),
         "colleagues": colleagues_seeing(scopes),
         "as_of": utcnow(SYSTEM_CLOCK),
@@ -66,15 +65,3 @@ def parts_of(person: Person) -> list[Part]:
     scopes = {Scope(person.user_id), *memories, *(events or {})}
     in_order = sorted(scopes, key=lambda scope: (scope.household_id or "", scope.persona_id or ""))
     return [Part(one, memories.get(one, 0), None if events is None else events.get(one, 0)) for one in in_order]
-
-
-def members_of(households: list[str]) -> dict[str, set[str]]:
-    """Return the users whom operators have tied to each household, by a key or an account that is bound to both.
-
-    What applications save under the name of a household makes no one a member: they could write any name.
-    """
-    people = household_people(households)
-    keys = usable_keys(utcnow(SYSTEM_CLOCK)).filter(household_id__in=households).exclude(user_id="")
-    for household, user in keys.values_list("household_id", "user_id"):
-        people[household].add(user)
-    return people

@@ -10,7 +10,7 @@ from uuid import UUID
 from apps.accounts.selectors import Colleague, colleagues
 from apps.core.domain.clock import SYSTEM_CLOCK, utcnow
 from apps.core.domain.scope import Access, AccessStoppedError, Permission, Reach, Scope
-from apps.core.selectors import usable_keys
+from apps.core.selectors import usable_keys, with_foreign
 from apps.episodic.domain.event import ScopeKey
 
 VIEW_MEMORIES = "semantic.view_memory"
@@ -78,7 +78,7 @@ def keys_seeing(user_id: str, parts: Collection[Scope]) -> list[Seer]:
     keys = usable_keys(utcnow(SYSTEM_CLOCK)).order_by("name", "pk")
     seers = [
         Seer(key.name, tuple(key_sees(key.access, part) for part in parts), key.uuid, user_id in key.stopped_by)
-        for key in keys
+        for key in with_foreign(keys)
     ]
     return [seer for seer in seers if seer.sees_any or seer.is_stopped]
 

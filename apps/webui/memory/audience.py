@@ -9,11 +9,12 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST
 
+from apps.core.db.memberships import names_of_member
 from apps.core.domain.clock import SYSTEM_CLOCK, utcnow
 from apps.core.domain.errors import MemoryHubError
 from apps.core.models import ApiKey
-from apps.core.selectors import usable_keys
-from apps.semantic.selectors import Memory, person_facts
+from apps.core.selectors import usable_keys, with_foreign
+from apps.semantic.selectors import Memory
 from apps.semantic.services import memory_set_household
 from apps.webui.memory.found import found_or_404
 from apps.webui.person import Person
@@ -23,23 +24,23 @@ MAX_KEYS = 1_000
 
 def audience_of(person: Person, memory: Memory) -> dict[str, Any]:
     """Return whom a memory is for, which households it could be for, and which apps can read it."""
-    keys = usable_keys(utcnow(SYSTEM_CLOCK)).order_by("name", "pk")[:MAX_KEYS]
+    keys = with_foreign(usable_keys(utcnow(SYSTEM_CLOCK)).order_by("name", "pk")[:MAX_KEYS])
     return {
         "households": [name for name in households_of(person) if name != memory.household_id],
         "readers": sorted({key.name for key in keys if can_read(key, memory)}),
     }
 
 
-def households_of(person: Person) -> tuple[str, ...]:
-    """Return the households in which the person has memories."""
-    return person_facts(person.access, [person.user_id])[person.user_id].households
+def households_of(person: Person) -> list[str]:
+    """Return the households that the person belongs to."""
+    return sorted(names_of_member(person.user_id, "household_id"))
 
 
 def can_read(key: ApiKey, memory: Memory) -> bool:
     """Return whether a key can read a memory: by its bound or a grant, unless the person has stopped it."""
     if memory.user_id in key.stopped_by:
         return False
-    return memory.user_id in key.reads or key.scope.contains(memory.scope)
+    return memory.user_id in key.reads or key.access.bound.contains(memory.scope)
 
 
 @require_POST

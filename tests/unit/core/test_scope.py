@@ -1,6 +1,7 @@
 """Scopes and what the holder of a key may touch: DESIGN D1."""
 
 from dataclasses import replace
+from itertools import product
 
 import pytest
 from hypothesis import given
@@ -16,7 +17,8 @@ ROWS = st.builds(Scope, *[st.sampled_from(["ana", "ben", ""])] * 3)
 
 def matches(scope: Scope, row: Scope) -> bool:
     """Whether a row lies in a scope, said the plain way."""
-    return all(getattr(scope, name) in (None, getattr(row, name)) for name in IDENTIFIERS)
+    named = all(getattr(scope, name) in (None, getattr(row, name)) for name in IDENTIFIERS)
+    return named and row.user_id not in scope.without
 
 
 def access(bound: Scope, permission: Permission = Permission.WRITE) -> Access:
@@ -53,6 +55,10 @@ def test_a_read_is_never_wider_than_the_bound(bound: Scope, asked: Scope, row: S
         assert matches(asked, row)
 
 
+def always(_: Scope) -> bool:
+    return True
+
+
 OWNERS = st.lists(st.sampled_from(["ana", "ben", "team:tea", ""]), max_size=4)
 
 
@@ -85,19 +91,54 @@ def test_a_grant_changes_no_write_and_no_read_without_include(bound: Scope, aske
     assert granted.for_read(asked) == plain.for_read(asked)
     assert granted.reach(asked) == plain.reach(asked) == Reach(plain.for_read(asked))
     if bound.intersect(asked) is not None:
-        assert granted.for_write(asked, "dora") == plain.for_write(asked, "dora")
+        assert granted.for_write(asked, "dora", is_tied=always) == plain.for_write(asked, "dora", is_tied=always)
 
 
-@given(SCOPES, SCOPES)
-def test_write_lies_inside_bound_or_is_refused(bound: Scope, asked: Scope) -> None:
-    if bound.intersect(asked) is None:
+TIES = st.lists(
+    st.sampled_from([tie for row in product(["ana", "ben", "dora", ""], repeat=3) for tie in Scope(*row).ties()])
+)
+
+
+@given(SCOPES, SCOPES, TIES)
+def test_write_lies_inside_bound_and_ties_or_is_refused(bound: Scope, asked: Scope, ties: list[Scope]) -> None:
+    user = next(name for name in (asked.user_id, bound.user_id, "dora") if name is not None)
+    named = {**bound.ends(), **asked.ends()}
+    row = Scope(user, named.get("household_id"), named.get("persona_id"))
+    needed = [tie for tie in row.ties() if not bound.ends().items() >= tie.ends().items()]
+    may = bound.intersect(asked) is not None and (not bound.named() or set(needed) <= set(ties))
+    if not may:
         with pytest.raises(ForbiddenError):
-            access(bound).for_write(asked, default_user="dora")
+            access(bound).for_write(asked, "dora", is_tied=lambda tie: tie in ties)
         return
-    scope = access(bound).for_write(asked, default_user="dora")
-    assert scope.user_id is not None
+    scope = access(bound).for_write(asked, "dora", is_tied=lambda tie: tie in ties)
     assert bound.intersect(scope) == scope
     assert scope.named().items() >= asked.named().items()
+
+
+@given(SCOPES, SCOPES, TIES, ROWS)
+def test_read_of_a_household_has_nothing_of_outsiders(
+    bound: Scope, asked: Scope, foreign: list[Scope], row: Scope
+) -> None:
+    reader = Access(bound, Permission.WRITE, "key:test", foreign=tuple(foreign))
+    ends = {**bound.ends(), **asked.ends()}.items()
+    is_outside = any(tie.user_id == row.user_id and tie.ends().items() <= ends for tie in foreign)
+    own = matches(bound, row) and matches(asked, row)
+    assert covers(reader.reach(asked), row) == (own and not is_outside)
+    if matches(bound, row):
+        outside_bound = any(
+            tie.user_id == row.user_id and tie.ends().items() <= bound.ends().items() for tie in foreign
+        )
+        assert reader.bound.contains(row) is not outside_bound
+
+
+@given(SCOPES, ROWS)
+def test_ties_are_made_by_whoever_is_bound_to_no_user(bound: Scope, row: Scope) -> None:
+    writer = Access(bound, Permission.WRITE, "key:test", makes_ties=True)
+    claims = writer.claims(row)
+    assert set(claims) <= set(row.ties())
+    assert not (claims and bound.user_id)
+    assert all(not bound.named() or bound.ends().items() >= tie.ends().items() for tie in claims)
+    assert access(bound).claims(row) == []
 
 
 def test_write_takes_user_it_names_then_that_of_key_then_configured_one() -> None:

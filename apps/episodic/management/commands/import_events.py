@@ -29,7 +29,7 @@ class Command(BaseCommand):
         path: Path = options["file"]
         try:
             with path.open("rb") as file, progress_bar("Importing", count_lines(path), self.stderr) as advance:
-                report = events_import(access=system_access("import"), stream=file, progress=advance)
+                report = events_import(access=system_access("import", makes_ties=True), stream=file, progress=advance)
         except OSError as error:
             raise CommandError(f"{path} cannot be read: {error.strerror or type(error).__name__}.") from error
         except MemoryHubError as error:

@@ -27,10 +27,9 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         try:
             total, items = read_memories(options["file"], options["user_prefix"])
+            access, size = system_access("import", makes_ties=True), max(1, options["batch_size"])
             with progress_bar("Importing", total, self.stderr) as advance:
-                report = import_memories(
-                    system_access("import"), items, progress=advance, batch_size=max(1, options["batch_size"])
-                )
+                report = import_memories(access, items, progress=advance, batch_size=size)
         except (UnreadableFileError, MemoryHubError) as error:
             raise CommandError(str(error)) from error
         self.print_report(report)
