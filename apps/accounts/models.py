@@ -88,13 +88,15 @@ class Invitation(models.Model):
     """A link by which a person makes their account: once, until it expires or is revoked.
 
     Only the digest of its secret is stored. login: the account, from when the link was taken; without a password or a
-    passkey the link still leads to it. accepted_at: when the person could first sign in.
+    passkey the link still leads to it. household_id: to which the person belongs from then on. accepted_at: when the
+    person could first sign in.
     """
 
     uuid = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
     digest = models.CharField(max_length=64, unique=True, editable=False)
     username = models.CharField(max_length=150)
     person_id = models.CharField(max_length=MAX_IDENTIFIER_CHARS)
+    household_id = models.CharField(max_length=MAX_IDENTIFIER_CHARS, blank=True, default="")
     language = models.CharField(max_length=16, blank=True, default="")
     invited_by = models.CharField(max_length=200)
     created_at = models.DateTimeField()

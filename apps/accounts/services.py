@@ -187,6 +187,8 @@ def invitation_accept(*, digest: str, password: str | None, clock: Clock = SYSTE
         raise NotFoundError(_("This link no longer works."))
     login = found.login or person_create(username=found.username, person_id=found.person_id)
     account_show_in(login=login, language=found.language)
+    tie = Scope(found.person_id, found.household_id or None)
+    scope_ties_make(tie, made_by=f"invitation:{found.invited_by}", made_at=utcnow(clock))
     found.login = login
     if password is not None:
         login.set_password(password)

@@ -44,12 +44,19 @@ def open_invitations(clock: Clock = SYSTEM_CLOCK) -> QuerySet[Invitation]:
 
 @transaction.atomic
 def invitation_create(
-    *, username: str, person_id: str, language: str = "", invited_by: str, clock: Clock = SYSTEM_CLOCK
+    *,
+    username: str,
+    person_id: str,
+    household_id: str = "",
+    language: str = "",
+    invited_by: str,
+    clock: Clock = SYSTEM_CLOCK,
 ) -> tuple[Invitation, str]:
     """Invite a person, and return the invitation with the secret of its link, which cannot be read again.
 
-    Former links for the same name stop working. Raises InvalidInputError for an unusable name or id, ConflictError for
-    a name that an account has, and UserLockedError for a user who is being forgotten.
+    household_id: to which they belong once they have taken the link. Former links for the same name stop working.
+    Raises InvalidInputError for an unusable name or id, ConflictError for a name that an account has, and
+    UserLockedError for a user who is being forgotten.
     """
     now = utcnow(clock)
     check_name(username)
@@ -57,6 +64,8 @@ def invitation_create(
         raise InvalidInputError(_("Choose one of the list."), attr="language")
     if not person_id or len(person_id) > MAX_IDENTIFIER_CHARS:
         raise InvalidInputError(_("Say whose memories these are."), attr="person_id", code="required")
+    if len(household_id) > MAX_IDENTIFIER_CHARS:
+        raise InvalidInputError(_("At most %(n)s characters.") % {"n": MAX_IDENTIFIER_CHARS}, attr="household_id")
     hold_users({person_id})
     Invitation.objects.filter(username__iexact=username, accepted_at=None, revoked_at=None).update(revoked_at=now)
     token = secrets.token_urlsafe(SECRET_BYTES)
@@ -64,6 +73,7 @@ def invitation_create(
         digest=digest_of(token),
         username=username,
         person_id=person_id,
+        household_id=household_id,
         language=language,
         invited_by=invited_by,
         created_at=now,

@@ -46,6 +46,13 @@ class InvitationForm(forms.Form):
         max_length=MAX_NAME_CHARS,
         widget=forms.TextInput(attrs={"autocomplete": "off", "autocapitalize": "none", "spellcheck": "false"}),
     )
+    household_id = forms.CharField(
+        label=gettext_lazy("Household"),
+        required=False,
+        max_length=MAX_IDENTIFIER_CHARS,
+        widget=IdentifierInput(),
+        help_text=gettext_lazy("That they belong to: their applications may save there. Empty: none."),
+    )
     language = forms.ChoiceField(label=gettext_lazy("Language"), required=False, choices=language_choices)
 
 
@@ -60,6 +67,7 @@ def invitations(request: HttpRequest) -> HttpResponse:
             invitation, token = invitation_create(
                 username=data["username"],
                 person_id=data["user_id"],
+                household_id=data["household_id"],
                 language=data["language"],
                 invited_by=operator_access(request).actor,
             )

@@ -188,18 +188,11 @@ class Access:
         """Return all that the caller may read where it has the id of a row."""
         return self.reach(Scope(), self.reads)
 
-    def for_write(
-        self, asked: Scope, default_user: str | None = None, *, is_tied: Callable[[Scope], bool] = lambda _: False
-    ) -> Scope:
-        """Return the scope of a new row (DESIGN D1, D24).
+    def for_removal(self, asked: Scope, default_user: str | None = None) -> Scope:
+        """Return the scope of a user's rows that are removed: one inside the bound.
 
-        is_tied: whether a user belongs to a household or persona, as far as the hub knows; `core.db.memberships` asks
-        the database. A caller without a bound needs no tie, and what a bound names itself needs none but where it was
-        ended: whoever gave the bound said so.
-
-        Raises ForbiddenError for an identifier outside the bound, for a household or persona that the user does not
-        belong to, whether there is one or not, and for a user who has stopped the caller; InvalidInputError when
-        neither the caller, nor its key, nor the configuration says whose row it is.
+        Raises ForbiddenError for an identifier outside the bound and for a user who has stopped the caller, and
+        InvalidInputError when neither the caller, nor its key, nor the configuration says whose row it is.
         """
         self.refuse_stopped(asked.user_id)
         bound = self.bound.named()
@@ -212,17 +205,30 @@ class Access:
             raise InvalidInputError("Say whose memory it is.", attr="user_id", code="required")
         self.refuse_stopped(user)
         named = {**asked.named(), **bound}
-        scope = Scope(user, named.get("household_id"), named.get("persona_id"))
-        for tie in scope.ties() if bound else ():
-            [(name, value)] = tie.ends().items()
-            is_bound_so = bound.get(name) == value and (self.bound.user_id is None or tie not in self.foreign)
-            if not is_bound_so and not is_tied(tie):
+        return Scope(user, named.get("household_id"), named.get("persona_id"))
+
+    def for_write(
+        self, asked: Scope, default_user: str | None = None, *, is_tied: Callable[[Scope], bool] = lambda _: False
+    ) -> Scope:
+        """Return the scope of a new row (DESIGN D1, D24).
+
+        is_tied: whether a user belongs to a household or persona, as far as the hub knows; `core.db.memberships` asks
+        the database. A caller without a bound needs no tie, and what a bound names itself needs none but where it was
+        ended: whoever gave the bound said so. One that is bound to a household or persona alone, and so names any user,
+        names no other: by the ties of a user of its choice it would reach strangers.
+
+        Raises what `for_removal` raises, and ForbiddenError for a household or persona that the user does not belong
+        to, whether there is one or not.
+        """
+        scope, bound = self.for_removal(asked, default_user), self.bound
+        if not bound.named():
+            return scope
+        for tie in scope.ties():
+            is_bound_so = bound.ends().items() >= tie.ends().items() and not (bound.user_id and tie in self.foreign)
+            if not is_bound_so and not (bound.user_id and is_tied(tie)):
+                [name] = tie.ends()
                 raise ForbiddenError(NOT_YOURS.format(name=name), attr=name)
         return scope
-
-    def for_removal(self, asked: Scope) -> Scope:
-        """Return the scope whose rows are removed, whether the user belongs there or not. Raises as `for_write`."""
-        return self.for_write(asked, is_tied=lambda _: True)
 
     def claims(self, scope: Scope) -> list[Scope]:
         """Return the ties that a row of this scope makes, since the caller may say who belongs there."""

@@ -17,6 +17,7 @@ from django.urls import reverse
 from apps.accounts.models import Account, FailedSignIns, Invitation
 from apps.accounts.services import account_create, invitation_create, invitation_path
 from apps.audit.models import AuditEntry
+from apps.core.db.memberships import is_member
 from apps.core.domain.clock import DeterministicClock
 from apps.core.domain.errors import ConflictError
 from apps.core.domain.scope import Scope
@@ -174,6 +175,13 @@ def test_the_command_makes_the_same_link(db: None) -> None:
     for words in (("ana-signs-in", "ana"), ("ben", "ben", "--language", "klingon")):
         with pytest.raises(CommandError):
             call_command("account", "person", *words)
+
+
+def test_an_invitation_makes_a_member_once_it_is_taken(db: None) -> None:
+    link = link_by(browser_of("Operator"), household_id="home")
+    assert not is_member(Scope("ana", "home"))
+    opened(link).post(PAGE, CHOSEN)
+    assert is_member(Scope("ana", "home"))
 
 
 def test_a_forgotten_person_is_invited_no_more(db: None) -> None:

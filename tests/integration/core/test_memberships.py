@@ -59,12 +59,12 @@ def test_key_of_a_household_makes_whom_it_writes_for_a_member() -> None:
     assert api_for(Scope("ana")).save("Ana likes coffee too", household_id="home")["household_id"] == "home"
 
 
-def test_key_of_a_household_names_no_persona_without_a_tie() -> None:
-    api = api_for(Scope(household_id="home"))
-    refused = api.post(MEMORIES, {"content": "hello", "user_id": "ana", "persona_id": "chef"})
-    assert (refused.status_code, error_attrs(refused)) == (403, ["persona_id"])
+def test_key_of_a_household_names_no_persona_but_its_own() -> None:
     make(CHEF)
-    assert api.save("hello", user_id="ana", persona_id="chef")["persona_id"] == "chef"
+    body = {"content": "hello", "user_id": "ana", "persona_id": "chef"}
+    refused = api_for(Scope(household_id="home")).post(MEMORIES, body)
+    assert (refused.status_code, error_attrs(refused)) == (403, ["persona_id"])
+    assert api_for(Scope(None, "home", "chef")).save("hello", user_id="ana")["persona_id"] == "chef"
 
 
 def test_write_of_a_key_of_a_user_makes_no_tie() -> None:

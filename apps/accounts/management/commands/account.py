@@ -38,6 +38,7 @@ class Command(BaseCommand):
                 one.add_argument("role", help=", ".join(role.name for role in all_roles()))
             if step == "person":
                 one.add_argument("user", help="the user whose pages these are")
+                one.add_argument("--household", default="", help="the household that they belong to")
                 one.add_argument("--language", default="", help=", ".join(code for code, _ in settings.LANGUAGES))
             if step in {"create", "bind"}:
                 for part in BOUND:
@@ -75,7 +76,11 @@ class Command(BaseCommand):
     def do_person(self, options: dict[str, Any]) -> str:
         """Invite a person, and return the link of the invitation."""
         invitation, token = services.invitation_create(
-            username=options["name"], person_id=options["user"], language=options["language"], invited_by="command"
+            username=options["name"],
+            person_id=options["user"],
+            household_id=options["household"],
+            language=options["language"],
+            invited_by="command",
         )
         until = f"{invitation.expires_at:%Y-%m-%d %H:%M} UTC"
         return (
