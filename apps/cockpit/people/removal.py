@@ -30,6 +30,7 @@ STORES = {
     "events": _("events"),
     "keys": _("keys"),
     "knowledge_sources": _("knowledge_sources"),
+    "memberships": _("memberships"),
     "memories": _("memories"),
     "model_calls": _("model_calls"),
     "note_compactions": _("note_compactions"),

@@ -26,6 +26,7 @@ ERASURE: dict[str, Any] = {
     "certificate": None,
 }
 LEFT = {
+    "memberships": 0,
     "pauses": 0,
     "rules": 0,
     "retention_policies": 0,

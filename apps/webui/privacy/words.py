@@ -28,6 +28,7 @@ STORES: dict[str, str | Promise] = {
     "outbox": _("Messages inside the hub"),
     "tasks": _("Background work"),
     "pauses": _("Pauses of remembering"),
+    "memberships": _("The households and personas that you belong to"),
     "downloads": _("Files to download"),
     "looks": _("Looks of operators at your pages"),
     "planned_erasures": _("Your wish to be forgotten"),

@@ -7,6 +7,7 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
+from apps.core.domain.errors import ForbiddenError
 from apps.core.domain.scope import Access, Permission, Scope, system_access
 from apps.core.models import ApiKey
 from apps.core.services import key_create
@@ -22,7 +23,7 @@ from apps.semantic.domain.memory import MemoryDraft
 from apps.semantic.models import Conflict, Ingestion, Memory, MemoryRevision, MemoryUse
 from apps.semantic.personal.uses import UseStore
 from apps.semantic.search.search import memory_search
-from apps.semantic.services import memory_save
+from apps.semantic.services import memory_save, memory_set_household
 from apps.semantic.uses.record import KEPT, memory_uses
 from tests.api import MEMORIES, Api
 from tests.integration.personal.hubs import NOW, empty_hub, exported, imported
@@ -128,7 +129,9 @@ def test_where_it_came_from_app_conversation_and_event(ana: Client) -> None:
 
 def test_it_becomes_private_and_shared_again(ana: Client) -> None:
     kitchen = api_of("kitchen", Scope(household_id="home"))
-    memory = memory_save(access=system_access("x"), draft=MemoryDraft("Ana plays the cello", scope=HOME)).memory
+    memory = memory_save(
+        access=system_access("x", makes_ties=True), draft=MemoryDraft("Ana plays the cello", scope=HOME)
+    ).memory
     remember(ANA, "The tap drips")
     assert kitchen.search("cello")["count"] == 1
     page = page_of(ana, memory)
@@ -142,9 +145,17 @@ def test_it_becomes_private_and_shared_again(ana: Client) -> None:
     assert ana.post(reverse("webui:ask"), {"question": "cello"}).content.decode().count("plays the cello") >= 1
     step = MemoryRevision.objects.filter(memory=memory).latest("pk")
     assert (step.actor, step.changes, step.reason) == ("person:ana", {"household_id": ["home", ""]}, "made_private")
-    memory_save(access=system_access("x"), draft=MemoryDraft("Ana likes the kitchen", scope=HOME))
+    memory_save(access=system_access("x", makes_ties=True), draft=MemoryDraft("Ana likes the kitchen", scope=HOME))
     assert "Shared with the household" in keep_for(ana, memory, "home")
     assert "plays the cello" in kitchen.search("cello")["results"][0]["memory"]["content"]
+
+
+def test_a_household_of_others_is_refused(ana: Client) -> None:
+    memory = remember(ANA, "Ana plays the cello")
+    memory_save(access=system_access("x"), draft=MemoryDraft("Ana was here", scope=HOME))
+    assert "none of your households" in keep_for(ana, memory, "home")
+    with pytest.raises(ForbiddenError):
+        memory_set_household(access=Access(Scope(ANA), Permission.WRITE, "t"), uuid=memory.uuid, household_id="home")
 
 
 def test_decisions_about_a_private_memory_are_not_in_the_household(ana: Client) -> None:
@@ -170,7 +181,7 @@ def test_it_is_shared_with_no_household_of_others(household: str, ana: Client) -
 
 def test_the_same_words_there_already_are_said(ana: Client) -> None:
     memory = remember(ANA, "Ana plays the cello")
-    memory_save(access=system_access("x"), draft=MemoryDraft("Ana plays the cello", scope=HOME))
+    memory_save(access=system_access("x", makes_ties=True), draft=MemoryDraft("Ana plays the cello", scope=HOME))
     assert "known there already" in keep_for(ana, memory, "home")
 
 
