@@ -18,6 +18,7 @@ from uuid import UUID
 from django.conf import settings
 from django.db import transaction
 
+from apps.core.db.memberships import ties_forget
 from apps.core.domain.clock import SYSTEM_CLOCK, Clock, DeterministicClock, utcnow
 from apps.core.domain.errors import ConflictError, MemoryHubError, UnavailableError
 from apps.core.domain.scope import Scope, system_access
@@ -125,6 +126,7 @@ def unload_sample() -> UnloadReport:
         events += events_purge(access=ACCESS, scope=scope).events
         if has_memories([user]):
             memories += memories_purge(access=ACCESS, scope=scope)
+        ties_forget(user)
     return UnloadReport(memories, events)
 
 

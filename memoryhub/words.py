@@ -40,6 +40,9 @@ JOBS: dict[str, JobWords] = {
     "apps.people.tasks.trim_connections": JobWords(
         _("Trim requests of apps"), _("Deletes requests of apps for a key that are over.")
     ),
+    "apps.people.tasks.review_memberships": JobWords(
+        _("Review foreign writes"), _("Finds what users have in households that they do not belong to.")
+    ),
     "apps.semantic.tasks.consolidate_enabled": JobWords(
         _("Start consolidations"), _("Requests the consolidations that are on.")
     ),

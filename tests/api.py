@@ -7,6 +7,8 @@ from typing import Any
 from django.http import HttpResponse
 from django.test import Client
 
+from apps.core.db.memberships import ties_make
+from apps.core.domain.clock import SYSTEM_CLOCK, utcnow
 from apps.core.domain.scope import Permission, Scope
 from apps.core.services import key_create
 
@@ -74,6 +76,12 @@ def api_for(scope: Scope, permission: Permission = Permission.WRITE, **options: 
     options = {"name": "test", "actor": "test", "stopped_by": scope.without, **options}
     _, secret = key_create(scope=scope, permission=permission, **options)
     return Api(secret)
+
+
+def belong(*scopes: Scope) -> None:
+    """Let the users of scopes belong to the households and personas that these name."""
+    ties = {tie for scope in scopes for tie in scope.ties()}
+    ties_make(ties, made_by="test", made_at=utcnow(SYSTEM_CLOCK))
 
 
 def contents(answer: dict[str, Any]) -> list[str]:

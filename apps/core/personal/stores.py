@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator, Sequence
 
+from apps.core.db.memberships import ties_forget
 from apps.core.db.scoped import scope_filter
 from apps.core.db.user_locks import hold_users
 from apps.core.models import ApiKey, KeyDay, LockedUser, Membership, Pause
@@ -104,7 +105,7 @@ class MembershipStore(PersonalStore):
     def forget(self, user_id: str, step: Step = no_step) -> Iterator[int]:
         """Delete them."""
         step("memberships")
-        if deleted := Membership.objects.filter(user_id=user_id).delete()[0]:
+        if deleted := ties_forget(user_id):
             yield deleted
 
     def find(self, user_id: str) -> Iterator[str]:

@@ -42,6 +42,16 @@ AFTER = ("keys_create",)
 EXPORTED = (
     {"kind": "header", "format": 1, "hub": "0.1.0", "asked": {"user_id": "ana"}, "vectors": False},
     {
+        "kind": "membership",
+        "uuid": "8b1f5f0e-6c1d-4c58-9d3f-2a7c40f1be63",
+        "user_id": "ana",
+        "household_id": "home",
+        "persona_id": "",
+        "state": "member",
+        "made_by": "key:operator",
+        "made_at": "2026-03-01T17:31:04.273000+00:00",
+    },
+    {
         "kind": "memory",
         "uuid": "3f0c8d1e-0e7e-4b0e-8a53-1f4b6f0a2c91",
         "user_id": "ana",
@@ -103,7 +113,7 @@ EXPORTED = (
             ("export.open", "export", "", ""),
         )
     ),
-    {"kind": "end", "lines": {"memory": 1, "audit_entry": 2}, "complete": True},
+    {"kind": "end", "lines": {"membership": 1, "memory": 1, "audit_entry": 2}, "complete": True},
 )
 
 MEMBERSHIP_ID = "5f7c2f0e-1f4d-4f6e-9a53-0d6f1b8e7c24"

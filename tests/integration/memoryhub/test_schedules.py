@@ -35,6 +35,7 @@ def test_a_second_start_makes_none_of_them_again() -> None:
         "people: downloads",
         "people: erase",
         "people: forget what apps learnt",
+        "people: review foreign writes",
         "people: trim requests of apps",
         "semantic: consolidate",
         "semantic: expire memories",

@@ -21,7 +21,7 @@ from apps.events.services import drain
 from apps.semantic import tasks
 from apps.semantic.bridge.ingest import bridge_catch_up
 from apps.semantic.models import BridgeAudit, Ingestion, Memory
-from tests.api import Api, api_for, contents
+from tests.api import Api, api_for, belong, contents
 from tests.integration.semantic.bridge_support import active, policy, recover, warn
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -53,6 +53,7 @@ def api() -> Api:
 
 
 def test_event_that_is_recorded_is_found_as_memory_that_links_back(api: Api) -> None:
+    belong(Scope("ana", "home"))
     policy("promises", event_types=["promise"])
     event = api.post(EVENTS, happened(household_id="home")).json()["event"]
     work()

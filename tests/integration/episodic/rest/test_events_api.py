@@ -8,7 +8,7 @@ import pytest
 from apps.core.domain.clock import SYSTEM_CLOCK, utcnow
 from apps.core.domain.scope import Permission, Scope
 from apps.episodic.models import TimelineEvent
-from tests.api import Api, api_for, error_attrs
+from tests.api import Api, api_for, belong, error_attrs
 
 pytestmark = pytest.mark.django_db
 
@@ -30,6 +30,7 @@ def api() -> Api:
 
 
 def test_event_is_recorded_and_shown_as_it_is_kept(api: Api) -> None:
+    belong(Scope("ana", "home", "chef"))
     fields = {"household_id": "home", "persona_id": "chef", "importance": 0.9, "source": "skill", "metadata": {"a": 1}}
     answer = api.post(EVENTS, event(**fields))
     assert answer.status_code == 201

@@ -18,7 +18,7 @@ from apps.episodic.store.files import segment_path
 from apps.events.models import Event
 from apps.events.services import drain
 from apps.semantic import tasks
-from tests.api import MEMORIES, Api, api_for
+from tests.api import MEMORIES, Api, api_for, belong
 from tests.integration.episodic.timeline import Timeline, segments
 from tests.integration.semantic.bridge_support import active, policy
 from tests.threads import at_once
@@ -59,6 +59,7 @@ EACH_PLACE = pytest.mark.parametrize("settle", PLACES.values(), ids=PLACES.keys(
 
 @EACH_PLACE
 def test_event_is_shown_as_it_was_recorded_wherever_it_is(api: Api, settle: Callable[[Timeline], None]) -> None:
+    belong(Scope("ana", "home"))
     shown = record(api, metadata={"page": 3}, household_id="home")
     record(api, f"not {shown['id']}")
     settle(Timeline())

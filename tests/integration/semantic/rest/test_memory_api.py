@@ -11,7 +11,7 @@ from apps.core.domain.clock import SYSTEM_CLOCK, utcnow
 from apps.core.domain.scope import Scope
 from apps.semantic.models import Memory
 from apps.semantic.schemas.memories import MemoryOutput
-from tests.api import MEMORIES, Api, api_for
+from tests.api import MEMORIES, Api, api_for, belong
 
 pytestmark = pytest.mark.django_db
 
@@ -39,6 +39,7 @@ def test_a_memory_looks_as_the_schema_says(api: Api) -> None:
 
 
 def test_everything_that_is_saved_comes_back(api: Api) -> None:
+    belong(Scope("ana", persona_id="p"))
     given = {
         "content": "  Moved to Łódź 🏙  ",
         "persona_id": "p",
