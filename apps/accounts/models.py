@@ -9,6 +9,7 @@ from django.db import models
 from django.db.models import Q
 from django.db.models.functions import Lower
 
+from apps.core.domain.origin import WriteOrigin
 from apps.core.domain.scope import MAX_IDENTIFIER_CHARS, MAX_OWNERS, Access, Permission, Scope
 from apps.core.models import foreign_ties
 
@@ -75,8 +76,9 @@ class Account(models.Model):
 
     def access(self, actor: str) -> Access:
         """Return what the account may do on the pages of operators, as a key with its bound. actor: for the records."""
-        foreign = foreign_ties(self.user_id)
-        return Access(self.scope, Permission.WRITE, actor, tuple(self.reads), foreign=foreign, makes_ties=True)
+        foreign, origin = foreign_ties(self.user_id), WriteOrigin.PERSON
+        reads = tuple(self.reads)
+        return Access(self.scope, Permission.WRITE, actor, reads, foreign=foreign, makes_ties=True, origin=origin)
 
     @property
     def is_bound(self) -> bool:

@@ -15,6 +15,7 @@ from apps.accounts.models import Account, FailedSignIns, Invitation
 from apps.accounts.roles import all_roles
 from apps.core.bounds import is_bound
 from apps.core.domain.clock import SYSTEM_CLOCK, Clock, utcnow
+from apps.core.domain.origin import WriteOrigin
 from apps.core.domain.scope import Access, Scope, system_access
 
 __all__ = [
@@ -101,7 +102,7 @@ def colleagues(needed: Collection[str]) -> list[Colleague]:
             login.is_superuser = False  # as the backend reads it
         held = frozenset(permission for permission in needed if login.has_perm(permission))
         actor = f"admin:{login.get_username()}"
-        access = system_access(actor)
+        access = system_access(actor, WriteOrigin.PERSON)
         if is_bound(login):
             access = login.account.access(actor)
         if held:

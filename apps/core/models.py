@@ -10,8 +10,13 @@ from django.db import models
 from django.db.models import Q
 from django.utils.translation import gettext_lazy as _
 
+from apps.core.db.origins import origin_field
 from apps.core.db.scoped import ScopedQuerySet
+from apps.core.domain.origin import WriteOrigin
 from apps.core.domain.scope import MAX_IDENTIFIER_CHARS, MAX_OWNERS, Access, Permission, Scope
+
+# The actor of a person's own pages begins so; those of keys begin with `key:`.
+PERSON_ACTOR = "person:"
 
 
 class PermissionLevel(models.TextChoices):
@@ -52,6 +57,7 @@ class ApiKey(models.Model):
     persona_id = models.CharField(
         max_length=MAX_IDENTIFIER_CHARS, blank=True, default="", help_text="Only memories of this persona."
     )
+    origin = origin_field("Whom its writes come from. What is less trusted replaces nothing that is more trusted.")
     reads = ArrayField(
         models.CharField(max_length=MAX_IDENTIFIER_CHARS),
         blank=True,
@@ -109,6 +115,11 @@ class ApiKey(models.Model):
         return foreign_ties(self.user_id)
 
     @property
+    def is_connected(self) -> bool:
+        """Return whether a person connected it, so that it stays an application's (`/api/connect`)."""
+        return self.created_by.startswith(PERSON_ACTOR)
+
+    @property
     def access(self) -> Access:
         """Return what the holder of the key may do: nothing with those who stopped it."""
         return Access(
@@ -118,6 +129,7 @@ class ApiKey(models.Model):
             tuple(self.reads),
             foreign=self.foreign,
             makes_ties=True,
+            origin=WriteOrigin(self.origin),
         )
 
 

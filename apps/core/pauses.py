@@ -13,10 +13,9 @@ from django.db.models import Q, QuerySet
 from apps.core.domain.clock import SYSTEM_CLOCK, Clock, utcnow
 from apps.core.domain.errors import ConflictError, InvalidInputError, MemoryHubError
 from apps.core.domain.scope import Access
-from apps.core.models import Pause
+from apps.core.models import PERSON_ACTOR, Pause
 
-# The actor of a person's own pages begins so; those of keys begin with `key:`.
-PERSON = "person:"
+PERSON = PERSON_ACTOR
 Item = TypeVar("Item")
 
 

@@ -13,6 +13,7 @@ from apps.core.db.user_locks import hold_users
 from apps.core.domain import keys
 from apps.core.domain.clock import SYSTEM_CLOCK, Clock, utcnow
 from apps.core.domain.errors import ConflictError, ForbiddenError, InvalidInputError, NotFoundError
+from apps.core.domain.origin import CONNECTED, WriteOrigin
 from apps.core.domain.scope import MAX_OWNERS, Access, Permission, Scope
 from apps.core.models import ApiKey, Membership, MembershipState
 
@@ -30,12 +31,13 @@ def key_create(
     reads: Collection[str] = (),
     secret: str | None = None,
     stopped_by: Collection[str] = (),
+    origin: WriteOrigin = WriteOrigin.APP,
     clock: Clock = SYSTEM_CLOCK,
 ) -> tuple[ApiKey, str]:
     """Create an API key and return it with its secret, which cannot be read again.
 
     reads: owners that the key may read besides its bound. stopped_by: users who stopped the key that makes this one,
-    and so this one. Raises InvalidInputError for an operator key with a bound,
+    and so this one. origin: of what it writes. Raises InvalidInputError for an operator key with a bound,
     an expiry in the past, owners that cannot be granted, or a given secret that is malformed or in use.
     """
     if permission is Permission.OPERATOR and scope.named():
@@ -58,6 +60,7 @@ def key_create(
         permission=permission,
         expires_at=expires_at,
         reads=granted,
+        origin=origin,
         stopped_by=sorted(set(stopped_by)),
         created_at=now,
         created_by=actor,
@@ -89,12 +92,13 @@ def settle_reads(scope: Scope, reads: Collection[str]) -> list[str]:
 def key_update(
     *, uuid: UUID, changes: Mapping[str, Any], shown: Collection[str] | None = None, clock: Clock = SYSTEM_CLOCK
 ) -> ApiKey:
-    """Change the name, the expiry or the grants of a key and return it. An expired key with a new expiry works again.
+    """Change the name, the expiry, the origin or the grants of a key and return it.
 
-    changes: some of `name`, `expires_at` and `reads`, all owners that it is granted from now on. shown: the owners of
-    whom `reads` was edited: only what differs from them changes, so that a grant which ended since does not come back.
+    An expired key with a new expiry works again. changes: some of `name`, `expires_at`, `origin` and `reads`, all
+    owners that it is granted from now on. shown: the owners of whom `reads` was edited: only what differs from them
+    changes, so that a grant which ended since does not come back.
     Raises NotFoundError, ConflictError for a revoked key, and InvalidInputError for an expiry in the past, since a key
-    is ended by revoking it, and for owners that cannot be granted.
+    is ended by revoking it, for owners that cannot be granted, and for more than an app where a person connected it.
     """
     key = lock_key(uuid)
     if "reads" in changes:
@@ -110,7 +114,10 @@ def key_update(
     if (name := changes.get("name", key.name)) != key.name:
         key.former_names = [*dict.fromkeys([*key.former_names, key.name])]
         key.name = name
-    key.save(update_fields=["name", "former_names", "expires_at", "reads"])
+    key.origin = changes.get("origin", key.origin)
+    if key.is_connected and WriteOrigin.APP.is_below(WriteOrigin(key.origin)):
+        raise InvalidInputError(CONNECTED, attr="origin")
+    key.save(update_fields=["name", "former_names", "expires_at", "origin", "reads"])
     return key
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from django.http import HttpRequest
 
+from apps.core.domain.origin import WriteOrigin
 from apps.core.domain.scope import Access, Permission, Scope
 from apps.core.pauses import PERSON
 
@@ -35,7 +36,7 @@ class Person:
         """Return what they may do: read and write what is theirs, and nothing else. Who looks may read."""
         if self.look is not None:
             return Access(self.scope, Permission.READ, f"admin:{self.name}")
-        return Access(self.scope, Permission.WRITE, f"{PERSON}{self.user_id}")
+        return Access(self.scope, Permission.WRITE, f"{PERSON}{self.user_id}", origin=WriteOrigin.PERSON)
 
 
 def person_of(request: HttpRequest) -> Person | None:

@@ -18,6 +18,7 @@ from unfold.widgets import UnfoldAdminSelectWidget, UnfoldAdminTextInputWidget, 
 from apps.core.db.user_locks import locked_among
 from apps.core.domain.clock import SYSTEM_CLOCK, utcnow
 from apps.core.domain.keys import DEFAULT_OVERLAP, MISSING_BOUND
+from apps.core.domain.origin import CONNECTED, WriteOrigin
 from apps.core.domain.scope import IDENTIFIERS, MAX_IDENTIFIER_CHARS, MAX_OWNERS, IdentifierCount, Permission
 from apps.core.models import ApiKey
 
@@ -32,9 +33,12 @@ OVERLAPS = {
 # What a new key is proposed to live.
 PROPOSED_LIFE = timedelta(days=90)
 # Said by `domain.keys`, which imports no framework.
-DOMAIN_WORDS = gettext_noop(
-    "A key that is bound to nothing reaches everyone's memories. Name a user, a household or a persona, "
-    "or say that it shall be unbound."
+DOMAIN_WORDS = (
+    gettext_noop(
+        "A key that is bound to nothing reaches everyone's memories. Name a user, a household or a persona, "
+        "or say that it shall be unbound."
+    ),
+    gettext_noop("What a person connected is an app: it writes as app, document or derived."),
 )
 NOT_CONFIRMED = _("This key reaches everyone's memories. Confirm that it shall.")
 
@@ -160,7 +164,7 @@ class KeyChangeForm(forms.ModelForm):  # type: ignore[type-arg]
 
     class Meta:
         model = ApiKey
-        fields = ["name", "expires_at", "reads"]
+        fields = ["name", "expires_at", "origin", "reads"]
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -179,6 +183,12 @@ class KeyChangeForm(forms.ModelForm):  # type: ignore[type-arg]
         if is_new and expires_at is not None and expires_at <= utcnow(SYSTEM_CLOCK):
             raise ValidationError(gettext("The expiry must lie in the future."))
         return expires_at
+
+    def clean_origin(self) -> str:
+        origin: str = self.cleaned_data["origin"]
+        if self.instance.is_connected and WriteOrigin.APP.is_below(WriteOrigin(origin)):
+            raise ValidationError(gettext(CONNECTED))
+        return origin
 
 
 class KeyForm(KeyChangeForm):
@@ -201,7 +211,7 @@ class KeyForm(KeyChangeForm):
 
     class Meta:
         model = ApiKey
-        fields = ["name", "permission", *IDENTIFIERS, "reads", "expires_at"]
+        fields = ["name", "permission", "origin", *IDENTIFIERS, "reads", "expires_at"]
         labels = {"user_id": _("User"), "household_id": _("Household"), "persona_id": _("Persona")}
         widgets = dict.fromkeys(IDENTIFIERS, IdentifierInput)
 

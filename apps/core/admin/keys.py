@@ -33,6 +33,7 @@ from apps.core.admin.kit import (
 from apps.core.admin.snippets import key_snippets
 from apps.core.domain.clock import SYSTEM_CLOCK, utcnow
 from apps.core.domain.errors import MemoryHubError, NotFoundError
+from apps.core.domain.origin import WriteOrigin
 from apps.core.domain.scope import IDENTIFIERS, Permission
 from apps.core.models import ApiKey
 from apps.core.pages.sayings import say
@@ -40,8 +41,9 @@ from apps.core.pages.sayings import say
 SHOWN_ONCE = "_shown_once"
 STATES = {"valid": _("Valid"), "expired": _("Expired"), "revoked": _("Revoked")}
 STATE_COLOURS = {"valid": "success", "expired": "warning", "revoked": "danger"}
+SHARING = ("stopped", "reads", "shown_reads")
 NEW_FIELDS = (
-    (None, {"fields": ["name", "permission", "expires_at"]}),
+    (None, {"fields": ["name", "permission", "origin", "expires_at"]}),
     (
         _("Bound"),
         {
@@ -55,11 +57,11 @@ NEW_FIELDS = (
     (_("Sharing"), {"fields": ["reads"]}),
 )
 SHOWN_FIELDS = (
-    (None, {"fields": ["name", "shown", "state_label", "permission", "bound", "stopped", "reads", "shown_reads"]}),
+    (None, {"fields": ["name", "shown", "state_label", "permission", "origin", "bound", *SHARING]}),
     (_("Use"), {"fields": ["use", "last_used"]}),
     (_("Life"), {"fields": ["created", "created_by", "expires_at", "rotated", "previous", "revoked"]}),
 )
-CHANGEABLE = ("name", "expires_at", "reads", "shown_reads")
+CHANGEABLE = ("name", "expires_at", "origin", "reads", "shown_reads")
 REVOKE_DIALOG = ActionDialog(
     title=_("Revoke this key?"),
     description=_("Applications that use it lose access at once, and it cannot be undone."),
@@ -84,7 +86,7 @@ class ApiKeyAdmin(ModelAdmin):  # type: ignore[misc]
 
     form = KeyForm
     list_display = ["name", "state", "level", "bound", "use", "last_used", "expires", "granted", "shown", "created"]
-    list_filter = ["permission", ("revoked_at", admin.EmptyFieldListFilter)]
+    list_filter = ["permission", "origin", ("revoked_at", admin.EmptyFieldListFilter)]
     search_fields = ["name", "user_id", "household_id", "persona_id", "reads", "stopped_by", "shown"]
     search_help_text = _("A name, a bound, a grant, or the first characters of a key")
     actions = ["revoke"]
@@ -231,6 +233,7 @@ class ApiKeyAdmin(ModelAdmin):  # type: ignore[misc]
             permission=Permission(obj.permission),
             expires_at=obj.expires_at,
             reads=obj.reads,
+            origin=WriteOrigin(obj.origin),
             actor=f"admin:{request.user.get_username()}",
         )
         for field in ApiKey._meta.concrete_fields:

@@ -23,6 +23,7 @@ from unfold.decorators import display
 
 from apps.core.bounds import is_bound
 from apps.core.domain.errors import MemoryHubError
+from apps.core.domain.origin import WriteOrigin
 from apps.core.domain.scope import Access, Scope, system_access
 from apps.core.pages.sayings import say
 from apps.core.pages.texts import TOOLTIP_CHARS, cut, long_text
@@ -228,7 +229,7 @@ def operator_access(request: HttpRequest) -> Access:
     """
     actor = f"admin:{request.user.get_username()}"
     if not is_bound(request.user):
-        return system_access(actor, makes_ties=True)
+        return system_access(actor, WriteOrigin.PERSON, makes_ties=True)
     access: Access = cast("Any", request.user).account.access(actor)
     return access
 

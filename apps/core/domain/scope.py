@@ -6,6 +6,7 @@ from enum import StrEnum
 from typing import NamedTuple
 
 from apps.core.domain.errors import ForbiddenError, InvalidInputError
+from apps.core.domain.origin import LOWER_ORIGIN, WriteOrigin
 
 IDENTIFIERS = ("user_id", "household_id", "persona_id")
 MAX_IDENTIFIER_CHARS = 200
@@ -124,7 +125,8 @@ class Access:
     user, and never the hub's own work in the background.
 
     reads: owners that were granted besides. `bound` alone decides about everything but reads of single memories and
-    events (`readable`), and searches and lists of them that name the owner (`reach`).
+    events (`readable`), and searches and lists of them that name the owner (`reach`). origin: of what it
+    writes. vouches: the highest that it may name for what it passes on, None for its own.
     """
 
     bound: Scope
@@ -133,6 +135,8 @@ class Access:
     reads: tuple[str, ...] = ()
     foreign: tuple[Scope, ...] = ()
     makes_ties: bool = False
+    origin: WriteOrigin = WriteOrigin.APP
+    vouches: WriteOrigin | None = None
 
     def __post_init__(self) -> None:
         """Leave outsiders out of the bound, so that no read by it alone can forget them."""
@@ -150,6 +154,26 @@ class Access:
     def allows(self, needed: Permission) -> bool:
         """Return whether the caller's permission includes `needed`."""
         return PERMISSION_ORDER.index(self.permission) >= PERMISSION_ORDER.index(needed)
+
+    def write_origin(self, asked: WriteOrigin | None) -> WriteOrigin:
+        """Return the origin of a write: the caller's own, or a lower one that it names (DESIGN D20).
+
+        Raises ForbiddenError for a higher one.
+        """
+        if asked is not None and (self.vouches or self.origin).is_below(asked):
+            detail = f"This key writes as {self.origin}: it may name that origin or a lower one."
+            raise ForbiddenError(detail, attr="origin")
+        return asked or self.origin
+
+    def may_change(self, origin: WriteOrigin) -> bool:
+        """Return whether the caller may change what has this origin: if it is not above its own, or as an operator."""
+        return self.allows(Permission.OPERATOR) or not self.origin.is_below(origin)
+
+    def require_origin(self, origin: WriteOrigin) -> None:
+        """Raise ForbiddenError where the caller may not change what has this origin."""
+        if not self.may_change(origin):
+            detail = f"This key writes as {self.origin}, and changes nothing that comes from {origin}."
+            raise ForbiddenError(detail, attr="origin", code=LOWER_ORIGIN)
 
     def refuse_stopped(self, user_id: str | None = None) -> None:
         """Raise AccessStoppedError where this user, or the one whom the caller is bound to, has stopped it."""
@@ -238,9 +262,15 @@ class Access:
         return [tie for tie in scope.ties() if not self.bound.named() or bound.items() >= tie.ends().items()]
 
 
-def system_access(actor: str = "system", *, makes_ties: bool = False) -> Access:
+def system_access(
+    actor: str = "system",
+    origin: WriteOrigin = WriteOrigin.APP,
+    *,
+    vouches: WriteOrigin | None = None,
+    makes_ties: bool = False,
+) -> Access:
     """Return the access of the hub itself: management commands, background tasks, the admin.
 
-    makes_ties: it does what a person wants who may say who belongs where, see `Access`.
+    makes_ties: it does what a person wants who may say who belongs where; origin, vouches: see `Access`.
     """
-    return Access(Scope(), Permission.OPERATOR, actor, makes_ties=makes_ties)
+    return Access(Scope(), Permission.OPERATOR, actor, makes_ties=makes_ties, origin=origin, vouches=vouches)

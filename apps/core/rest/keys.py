@@ -55,6 +55,7 @@ class KeysView(HubView):
             reads=reads,
             actor=self.access.actor,
             stopped_by=self.access.bound.without,
+            origin=data["origin"],
         )
         return created({**KeyOutput(key).data, "key": secret}, "key", key.uuid)
 
@@ -77,7 +78,7 @@ class KeyView(HubView):
 
     @extend_schema(operation_id="keys_update", request=KeyChanges, responses={200: KeyOutput, 409: Problem})
     def patch(self, request: Request, uuid: UUID) -> Response:
-        """Rename a key, or change when it expires or what it may read besides its bound."""
+        """Rename a key, or change when it expires, whom its writes come from, or what it may read besides its bound."""
         changes = validate(KeyChanges, request.data)
         for owner in changes.get("reads", ()):
             self.access.refuse_stopped(owner)

@@ -7,6 +7,7 @@ from rest_framework import serializers
 
 from apps.core.domain.errors import ContradictionError
 from apps.core.domain.keys import DEFAULT_OVERLAP, MAX_OVERLAP, MISSING_BOUND
+from apps.core.domain.origin import WriteOrigin
 from apps.core.domain.scope import PERMISSION_ORDER, Permission
 from apps.core.models import ApiKey
 from apps.core.schemas.fields import (
@@ -17,10 +18,14 @@ from apps.core.schemas.fields import (
     StrictChoiceField,
     StrictIntegerField,
 )
+from apps.core.schemas.origins import OriginField
 from apps.core.schemas.serializers import ScopeInput, StrictSerializer, scope_of
 
 MAX_NAME_CHARS = 100
 READS = "Users and teams whose memories and events the key may read besides its bound, and not write."
+ORIGIN = (
+    "Whom its writes come from: person, app, document or derived. A write may name a lower one, never a higher one."
+)
 STOPPED = "Users who stopped this key: it neither reads nor writes what is theirs, until they let it in again."
 
 _LEVELS = [level.value for level in Permission]
@@ -60,6 +65,7 @@ class KeyInput(ScopeInput):
         "named. An operator key has no bound and needs it not.",
     )
     reads = OwnersField(help_text=READS)
+    origin = OriginField(default=WriteOrigin.APP, help_text=ORIGIN)
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
         is_bound = bool(scope_of(attrs).named())
@@ -77,6 +83,7 @@ class KeyChanges(StrictSerializer):
     name = StrictCharField(required=False, max_length=MAX_NAME_CHARS)
     expires_at = AwareDateTimeField(required=False, allow_null=True, help_text="null: the key does not expire.")
     reads = OwnersField(help_text=f"{READS} The list replaces the one before.")
+    origin = OriginField(help_text=f"{ORIGIN} What it wrote before keeps its own.")
 
 
 class RotationInput(StrictSerializer):
@@ -112,8 +119,9 @@ class KeyOutput(serializers.ModelSerializer[ApiKey]):
     class Meta:
         model = ApiKey
         fields = [
-            "id", "name", "shown", "permissions", "user_id", "household_id", "persona_id", "reads", "stopped_by",
-            "created_at", "created_by", "expires_at", "last_used_at", "revoked_at", "rotated_at", "previous_until",
+            "id", "name", "shown", "permissions", "user_id", "household_id", "persona_id", "origin", "reads",
+            "stopped_by", "created_at", "created_by", "expires_at", "last_used_at", "revoked_at", "rotated_at",
+            "previous_until",
         ]  # fmt: skip
         read_only_fields = fields
         extra_kwargs = {

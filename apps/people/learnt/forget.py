@@ -11,6 +11,7 @@ from django_q.tasks import async_task
 from apps.core.db.user_locks import hold_users
 from apps.core.domain.clock import SYSTEM_CLOCK, Clock, utcnow
 from apps.core.domain.errors import ConflictError, MemoryHubError, NotFoundError
+from apps.core.domain.origin import WriteOrigin
 from apps.core.domain.scope import Access, Permission, Scope
 from apps.core.models import ApiKey
 from apps.core.pauses import PERSON
@@ -31,7 +32,7 @@ FEW = 200
 
 def access_of(user_id: str) -> Access:
     """Return what a person may do on their own pages."""
-    return Access(Scope(user_id), Permission.WRITE, f"{PERSON}{user_id}")
+    return Access(Scope(user_id), Permission.WRITE, f"{PERSON}{user_id}", origin=WriteOrigin.PERSON)
 
 
 def learnt_forget(*, user_id: str, key: ApiKey, clock: Clock = SYSTEM_CLOCK) -> AppForgetting:

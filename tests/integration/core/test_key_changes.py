@@ -54,6 +54,30 @@ def test_key_is_not_both_bound_and_unbound(operator: Api) -> None:
     assert (response.status_code, error_attrs(response)) == (422, ["unbound"])
 
 
+# --- origin -------------------------------------------------------------------------------------------
+
+
+def test_key_is_an_app_unless_said_otherwise(operator: Api) -> None:
+    made = operator.post(KEYS, {"name": "app", "user_id": "ana"}).json()
+    assert made["origin"] == "app"
+    said = operator.post(KEYS, {"name": "person", "user_id": "ana", "origin": "person"}).json()
+    assert said["origin"] == "person"
+    assert Api(said["key"]).save("Ana likes tea")["origin"] == "person"
+
+
+def test_origin_of_a_key_changes_from_then_on(operator: Api) -> None:
+    made = operator.post(KEYS, {"name": "app", "user_id": "ana"}).json()
+    before = Api(made["key"]).save("Ana likes tea")
+    assert operator.patch(f"{KEYS}/{made['id']}", {"origin": "document"}).json()["origin"] == "document"
+    assert Api(made["key"]).save("Ana plays chess")["origin"] == "document"
+    assert operator.get(f"{MEMORIES}/{before['id']}").json()["origin"] == "app"
+
+
+def test_unknown_origin_of_a_key_is_refused(operator: Api) -> None:
+    answer = operator.post(KEYS, {"name": "app", "user_id": "ana", "origin": "oracle"})
+    assert (answer.status_code, error_attrs(answer)) == (400, ["origin"])
+
+
 # --- name and expiry ----------------------------------------------------------------------------------
 
 

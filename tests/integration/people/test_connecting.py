@@ -24,7 +24,7 @@ from apps.people.services import (
     connection_request,
     connections_trim,
 )
-from tests.api import MEMORIES, Api
+from tests.api import MEMORIES, Api, api_for
 
 pytestmark = pytest.mark.django_db
 
@@ -86,12 +86,23 @@ def test_a_key_is_bound_to_who_confirmed_and_may_no_more_than_that() -> None:
     confirm(codes, Permission.READ)
     key, secret = connection_fetch(device_code=codes.device_code)
     assert (key.scope, key.permission, key.created_by) == (Scope("ana"), "read", "person:ana")
+    assert key.origin == "app"
     assert Api(secret).post(MEMORIES, {"content": "Ana likes tea"}).status_code == 403
     entry = AuditEntry.objects.latest("pk")
     assert (entry.actor, entry.action, entry.user_id) == ("person:ana", "app.connected", "ana")
     codes = asked(permission=Permission.READ)
     with pytest.raises(InvalidInputError):
         confirm(codes, Permission.WRITE)
+
+
+def test_what_a_person_connected_stays_an_app() -> None:
+    codes = asked()
+    confirm(codes)
+    key, _ = connection_fetch(device_code=codes.device_code)
+    operator = api_for(Scope(), Permission.OPERATOR)
+    refused = operator.patch(f"/api/keys/{key.uuid}", {"origin": "person"})
+    assert (refused.status_code, refused.json()["errors"][0]["attr"]) == (400, "origin")
+    assert operator.patch(f"/api/keys/{key.uuid}", {"origin": "derived"}).json()["origin"] == "derived"
 
 
 def test_an_app_waits_until_the_person_answers(clock: DeterministicClock) -> None:
