@@ -4,6 +4,7 @@ from enum import StrEnum
 from typing import ClassVar
 from uuid import UUID
 
+from apps.core.domain.origin import WriteOrigin
 from apps.episodic.domain.segment_state import SegmentState
 from apps.episodic.domain.warnings import Severity, WarningKind
 from apps.events.domain.payload import EventPayload, Moment, Text
@@ -29,6 +30,7 @@ class EventSaved(EventPayload):
     segment_id: UUID
     recorded_at: Moment
     actor: Text
+    origin: WriteOrigin = WriteOrigin.APP
 
 
 class PruneReason(StrEnum):

@@ -3,11 +3,14 @@
 from django import template
 from django.utils.safestring import SafeString
 
+from apps.core.pages.origins import origin_help, origin_words
 from apps.core.pages.sayings import say
 from apps.core.pages.texts import long_text
 
 register = template.Library()
 register.filter(long_text)
+register.filter(origin_words)
+register.filter(origin_help)
 
 
 @register.filter

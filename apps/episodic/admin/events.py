@@ -43,6 +43,8 @@ from apps.core.admin.lists import (
     as_uuid,
     comparable,
 )
+from apps.core.pages.origins import WORDS as ORIGINS
+from apps.core.pages.origins import origin_explained
 from apps.core.pages.times import roughly
 from apps.episodic.admin.columns import ROWS_WORDS, TimelineTab, mono, segment_link, whose
 from apps.episodic.admin.search import search_page
@@ -86,6 +88,7 @@ FILTERS = [
     TypeFilter,
     SourceFilter,
     SegmentFilter,
+    "origin",
     ("timestamp", RangeDateTimeFilter),
     ("importance", RangeNumericFilter),
 ]
@@ -128,7 +131,7 @@ def matching(events: Events, term: str) -> Events:
 class TimelineEventAdmin(TimelineTab, ReadOnly, ModelAdmin):
     """Events that are rows; the others are in the files of their segments."""
 
-    list_display = ["event", "whose", "origin", "when", "where"]
+    list_display = ["event", "whose", "said_by", "when", "where"]
     list_display_links = ["event"]
     list_filter = FILTERS
     list_filter_submit = True
@@ -153,11 +156,11 @@ class TimelineEventAdmin(TimelineTab, ReadOnly, ModelAdmin):
         (None, {"fields": ["words", "kind", "metadata_json"]}),
         (_("Whose"), {"fields": [("user_id", "household", "persona")]}),
         (_("Time"), {"fields": [("happened", "recorded"), "arrival"]}),
-        (_("More"), {"fields": [("importance", "source"), "kept_in", "uuid", "known_by"]}),
+        (_("More"), {"fields": [("importance", "source"), "said", "kept_in", "uuid", "known_by"]}),
     ]  # fmt: skip
     readonly_fields = [
         "words", "kind", "metadata_json", "household", "persona", "happened", "recorded", "arrival", "kept_in",
-        "known_by",
+        "known_by", "said",
     ]  # fmt: skip
 
     def get_urls(self) -> list[Any]:
@@ -201,9 +204,12 @@ class TimelineEventAdmin(TimelineTab, ReadOnly, ModelAdmin):
         return format_html('{}<span class="mh-kind mh-mono">{}</span>', words, event.event_type)
 
     whose = column(_("Whose"), whose)
-    origin = column(
+    said_by = column(
         _("Source"),
-        lambda event: two_lines(event.source, gettext("importance %(share)s") % {"share": f"{event.importance:g}"}),
+        lambda event: two_lines(
+            str(ORIGINS[event.origin]),
+            gettext("%(source)s, importance %(share)s") % {"source": event.source, "share": f"{event.importance:g}"},
+        ),
     )
 
     @display(description=_("Happened at"))
@@ -219,6 +225,7 @@ class TimelineEventAdmin(TimelineTab, ReadOnly, ModelAdmin):
 
     kind = column(_("Type"), lambda event: mono(event.event_type))
     words = text_column("content", _("Content"))
+    said = column(_("Comes from"), lambda event: origin_explained(event.origin))
     metadata_json = json_column("metadata", _("Metadata"))
     household = column(_("Household"), lambda event: str(event.household_id or NOTHING))
     persona = column(_("Persona"), lambda event: str(event.persona_id or NOTHING))

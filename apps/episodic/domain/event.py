@@ -6,6 +6,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any, NamedTuple
 from uuid import UUID
 
+from apps.core.domain.origin import WriteOrigin
 from apps.core.domain.scope import Scope
 from apps.retrieval.domain.content import normalise_content
 
@@ -45,7 +46,10 @@ class ScopeKey(NamedTuple):
 
 @dataclass(frozen=True)
 class EventDraft:
-    """An event to be recorded. timestamp: when it happened, aware. importance: in [0, 1]."""
+    """An event to be recorded.
+
+    timestamp: when it happened, aware. importance: in [0, 1]. origin: None for that of the caller.
+    """
 
     timestamp: datetime
     event_type: str
@@ -54,6 +58,7 @@ class EventDraft:
     importance: float = DEFAULT_IMPORTANCE
     source: str = DEFAULT_SOURCE
     metadata: dict[str, Any] = field(default_factory=dict)
+    origin: WriteOrigin | None = None
 
 
 @dataclass(frozen=True)
@@ -77,6 +82,7 @@ class EventRecord:
     identity: UUID
     recorded_at: datetime
     actor: str = ""
+    origin: WriteOrigin = WriteOrigin.APP
 
     @property
     def order(self) -> tuple[datetime, int]:
@@ -93,8 +99,8 @@ def event_identity(key: ScopeKey, event_type: str, timestamp: datetime, content:
     """Return the first 128 bits of the SHA-256 of what two duplicates share (spec 000, Record episodic event).
 
     Two events are duplicates when they have the same user, household and persona, the same type, the same microsecond,
-    and the same content after `normalise_content`. Importance, source and metadata do not count. Each part is hashed
-    behind its length, so that no two lists of parts look alike. timestamp: aware, of any offset.
+    and the same content after `normalise_content`. Importance, source, metadata and origin do not count. Each part
+    is hashed behind its length, so that no two lists of parts look alike. timestamp: aware, of any offset.
     """
     micros = (timestamp - EPOCH) // MICROSECOND
     parts = [part.encode("utf-8", "replace") for part in (*key, event_type, str(micros), normalise_content(content))]

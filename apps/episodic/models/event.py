@@ -9,7 +9,9 @@ from django.db import models
 from django.db.models import Exists, OuterRef, Q, QuerySet
 
 from apps.core.db.offsets import OffsetField, WithOffset
+from apps.core.db.origins import origin_field
 from apps.core.db.scoped import scope_filter
+from apps.core.domain.origin import WriteOrigin
 from apps.core.domain.scope import MAX_IDENTIFIER_CHARS, Access, Scope
 from apps.episodic.domain.event import (
     DEFAULT_IMPORTANCE,
@@ -61,6 +63,7 @@ class TimelineEvent(WithOffset):
     identity = models.UUIDField(editable=False)
     recorded_at = models.DateTimeField()
     actor = models.CharField(max_length=MAX_ACTOR_CHARS, blank=True, default="", help_text="Who recorded it.")
+    origin = origin_field("Whom it comes from, as the key or the tool said that recorded it.")
     # An index on it would only serve sealing, which reads a whole segment, and has `episodic_event_segment`.
     segment = models.ForeignKey(Segment, on_delete=models.PROTECT, related_name="events", db_index=False)
 
@@ -118,4 +121,5 @@ class TimelineEvent(WithOffset):
             identity=self.identity,
             recorded_at=self.recorded_at,
             actor=self.actor,
+            origin=WriteOrigin(self.origin),
         )

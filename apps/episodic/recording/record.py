@@ -103,6 +103,7 @@ def prepare_event(
     """Return the event of a draft, without its arrival number, or the reason why it must not be recorded."""
     try:
         require_recordable(draft, max_content_chars=settings.MEMORYHUB.max_content_chars, now=now)
+        origin = access.write_origin(draft.origin)
         key = ScopeKey.of(scopes.settle(draft.scope))
     except MemoryHubError as error:
         return error
@@ -119,6 +120,7 @@ def prepare_event(
         identity=event_identity(key, draft.event_type, draft.timestamp, draft.content),
         recorded_at=now,
         actor=access.actor[:MAX_ACTOR_CHARS],
+        origin=origin,
     )
 
 
@@ -190,6 +192,7 @@ def saved_event(result: RecordResult, actor: str) -> EventSaved:
         segment_id=segment,
         recorded_at=record.recorded_at,
         actor=actor,
+        origin=record.origin,
     )
 
 

@@ -33,7 +33,7 @@ WITH still_open AS MATERIALIZED (
            (item ->> 4)::timestamptz AS "timestamp", item ->> 5 AS event_type, item ->> 6 AS content,
            (item ->> 7)::float8 AS importance, item ->> 8 AS source, item -> 9 AS metadata,
            (item ->> 10)::uuid AS identity, (item ->> 11)::timestamptz AS recorded_at,
-           (item ->> 12)::int2 AS timestamp_offset, item ->> 13 AS actor, position
+           (item ->> 12)::int2 AS timestamp_offset, item ->> 13 AS actor, item ->> 14 AS origin, position
     FROM jsonb_array_elements(%(events)s::jsonb) WITH ORDINALITY AS events (item, position)
 ), fresh AS MATERIALIZED (
     SELECT nextval('episodic_timelineevent_id_seq') AS id, unknown.*
@@ -46,10 +46,10 @@ WITH still_open AS MATERIALIZED (
 ), inserted AS (
     INSERT INTO episodic_timelineevent (
         id, uuid, user_id, household_id, persona_id, "timestamp", event_type, content, importance, source, metadata,
-        identity, recorded_at, timestamp_offset, actor, segment_id
+        identity, recorded_at, timestamp_offset, actor, origin, segment_id
     )
     SELECT id, uuid, user_id, household_id, persona_id, "timestamp", event_type, content, importance, source, metadata,
-           identity, recorded_at, timestamp_offset, actor, %(segment)s
+           identity, recorded_at, timestamp_offset, actor, origin, %(segment)s
     FROM fresh ORDER BY identity
     ON CONFLICT (identity) DO NOTHING
     RETURNING id, identity
@@ -97,6 +97,7 @@ def insert_rows(segment: OpenSegment, records: Sequence[EventRecord]) -> dict[UU
             str(record.uuid), *record.key, record.timestamp.astimezone(UTC).isoformat(), record.event_type,
             record.content, record.importance, record.source, record.metadata, str(record.identity),
             record.recorded_at.isoformat(), offset_minutes(record.timestamp), record.actor,
+            record.origin,
         ]
         for record in records
     ]  # fmt: skip

@@ -25,7 +25,13 @@ QUESTION = {
     "content": "Ben asked what is for dinner.",
 }
 CALL = {"user_id": "ben", "timestamp": "2026-03-02T18:30:00+01:00", "event_type": "call", "content": "Ben called Ana."}
-VISIT_RECORDED = {"id": EVENT_ID, **VISIT, "persona_id": None, "recorded_at": "2026-03-02T19:40:12.453000Z"}
+VISIT_RECORDED = {
+    "id": EVENT_ID,
+    **VISIT,
+    "persona_id": None,
+    "origin": "app",
+    "recorded_at": "2026-03-02T19:40:12.453000Z",
+}
 QUESTION_RECORDED = {
     **VISIT_RECORDED,
     **QUESTION,

@@ -39,10 +39,12 @@ def event_delete(
 
     As when events are pruned, a hub event notifies the bridge, which follows with the memory made of it, and
     maintenance removes the former file a minute later. Killed at any step, it leaves the event either there or gone.
-    Raises NotFoundError for an event that the caller cannot see, MaintenanceRunningError, EventKeptError.
+    Raises NotFoundError for an event that the caller cannot see, ForbiddenError for one of a higher origin than the
+    caller's, unless an operator, MaintenanceRunningError, EventKeptError.
     """
     own_rows = Reach(access.for_read(Scope()))
-    find_event(own_rows, uuid)  # without the lock, so that a caller learns by no delay what others have
+    # Without the lock, so that a caller learns by no delay what others have.
+    access.require_origin(find_event(own_rows, uuid).record.origin)
     with maintenance_run(wait_seconds, clock, **options) as runner:
         archived_rows_drop(runner)
         found = find_event(own_rows, uuid)

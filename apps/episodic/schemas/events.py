@@ -14,6 +14,7 @@ from apps.core.schemas.fields import (
     StrictFloatField,
     VisibleTextField,
 )
+from apps.core.schemas.origins import OriginName, written_origin
 from apps.core.schemas.outputs import JSONObject, Moment, Uuid, iso
 from apps.core.schemas.serializers import ProblemItem, ScopeInput, StrictSerializer, scope_of
 from apps.episodic.domain.event import (
@@ -61,12 +62,13 @@ class EventInput(ScopeInput):
         max_length=MAX_SOURCE_CHARS,
         help_text="user, conversation, skill, system, inferred, or your own word. Default user.",
     )
+    origin = written_origin()
     metadata = JSONObjectField(required=False, help_text="Anything of yours; returned as it is.")
 
 
 def draft_of(data: dict[str, Any]) -> EventDraft:
     """Return the draft that validated EventInput describes."""
-    names = ("timestamp", "event_type", "content", "source", "metadata")
+    names = ("timestamp", "event_type", "content", "source", "metadata", "origin")
     importance = data.get("importance")
     return EventDraft(
         scope=scope_of(data),
@@ -100,6 +102,7 @@ class EventOutput(TypedDict):
     content: str
     importance: float
     source: str
+    origin: OriginName
     metadata: JSONObject
     recorded_at: Annotated[Moment, "When the hub recorded it."]
 
@@ -159,6 +162,7 @@ def event_json(record: EventRecord) -> EventOutput:
         "content": record.content,
         "importance": record.importance,
         "source": record.source,
+        "origin": record.origin.value,
         "metadata": record.metadata,
         "recorded_at": iso(record.recorded_at),
     }

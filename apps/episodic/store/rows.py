@@ -14,6 +14,7 @@ from django.db import connection
 from apps.core.db.scoped import reach_sql
 from apps.core.domain.filters.expression import EVERYTHING, Expression
 from apps.core.domain.offsets import in_offset
+from apps.core.domain.origin import WriteOrigin
 from apps.core.domain.scope import Reach
 from apps.episodic.domain.event import EventRecord, ScopeKey
 from apps.episodic.domain.window import EventCounts, Window
@@ -22,7 +23,7 @@ from apps.episodic.models.filters import filter_sql
 EVENT_COLUMNS = (
     "id", "uuid", "user_id", "household_id", "persona_id", "timestamp", "event_type", "content",
     "importance", "source", "metadata", "identity", "recorded_at", "timestamp_offset",
-    "actor",
+    "actor", "origin",
 )  # fmt: skip
 # The rows of a segment whose file has taken over are read no more. An array, so that it is looked up once.
 ROWS_COUNT = "e.segment_id <> ALL (ARRAY(SELECT id FROM episodic_segment WHERE rows = 'leaving'))"
@@ -105,7 +106,7 @@ def rows_where(
 def record_of(row: Sequence[Any]) -> EventRecord:
     """Return the event of a row of EVENT_COLUMNS, as Django's cursor returns it (JSON as text)."""
     arrival, uuid, user, household, persona, timestamp, kind, content, importance, source, metadata, *rest = row
-    identity, recorded_at, minutes, actor = rest
+    identity, recorded_at, minutes, actor, origin = rest
     return EventRecord(
         arrival=arrival,
         uuid=uuid,
@@ -119,4 +120,5 @@ def record_of(row: Sequence[Any]) -> EventRecord:
         identity=identity,
         recorded_at=recorded_at,
         actor=actor,
+        origin=WriteOrigin(origin),
     )

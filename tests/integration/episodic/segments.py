@@ -9,6 +9,7 @@ from uuid import UUID
 
 from hypothesis import strategies as st
 
+from apps.core.domain.origin import WriteOrigin
 from apps.episodic.domain.event import EventRecord, ScopeKey
 from apps.episodic.domain.segment_file.format import SegmentSummary
 from apps.episodic.domain.segment_file.writer import SegmentWriter
@@ -37,6 +38,7 @@ any_record = st.builds(
     metadata=st.dictionaries(st.text(), values, max_size=3),
     identity=st.uuids(),
     recorded_at=moments,
+    origin=st.sampled_from(WriteOrigin),
 )
 
 

@@ -7,6 +7,7 @@ from datetime import UTC, datetime, timedelta, timezone
 import pytest
 from hypothesis import given
 
+from apps.core.domain.origin import WriteOrigin
 from apps.episodic.domain.event import EventRecord, ScopeKey
 from apps.episodic.domain.segment_file.lines import decode_line, encode_line, event_document
 from tests.integration.episodic.segments import any_record, some_records
@@ -59,6 +60,17 @@ def test_line_of_an_old_file_is_in_utc() -> None:
     old = decode_line(json.dumps(document).encode() + b"\n")
 
     assert (old.timestamp, old.timestamp.tzinfo) == (datetime(2026, 1, 2, 3, 4, 5, 6, tzinfo=UTC), UTC)
+
+
+def test_origin_is_named_unless_an_app() -> None:
+    assert "origin" not in event_document(RECORD)
+    assert event_document(replace(RECORD, origin=WriteOrigin.PERSON))["origin"] == "person"
+
+
+def test_line_of_unknown_origin_is_refused() -> None:
+    document = {**event_document(RECORD), "origin": "oracle"}
+    with pytest.raises(ValueError):
+        decode_line(json.dumps(document).encode() + b"\n")
 
 
 @pytest.mark.parametrize("content", ["\ud800", "a\udfffb"])

@@ -5,6 +5,7 @@ from datetime import UTC, datetime
 from typing import Any
 from uuid import UUID
 
+from apps.core.domain.origin import WriteOrigin
 from apps.episodic.domain.event import EventRecord, ScopeKey
 
 # Text stays as it is: half the size of escapes where it is not ASCII. Numbers must be ones that JSON knows.
@@ -13,8 +14,11 @@ _decode = json.JSONDecoder().decode
 
 
 def event_document(record: EventRecord) -> dict[str, Any]:
-    """Return an event as a JSON object. Identifiers that it does not have are null, times are ISO 8601, that
-    of the event in the offset of its writer. Who recorded it is there where it was noted."""
+    """Return an event as a JSON object.
+
+    Identifiers that it does not have are null, times are ISO 8601, that of the event in the offset of its writer. Who
+    recorded it is there where it was noted, and its origin where it is not `app`, which earlier lines mean, too.
+    """
     return {
         "arrival": record.arrival,
         "id": str(record.uuid),
@@ -30,6 +34,7 @@ def event_document(record: EventRecord) -> dict[str, Any]:
         "identity": str(record.identity),
         "recorded_at": utc_text(record.recorded_at),
         **({"actor": record.actor} if record.actor else {}),
+        **({"origin": record.origin.value} if record.origin is not WriteOrigin.APP else {}),
     }
 
 
@@ -57,6 +62,7 @@ def decode_line(line: bytes) -> EventRecord:
         identity=UUID(document["identity"]),
         recorded_at=datetime.fromisoformat(document["recorded_at"]),
         actor=document.get("actor", ""),
+        origin=WriteOrigin(document.get("origin", WriteOrigin.APP)),
     )
 
 

@@ -6,6 +6,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from apps.core.domain.errors import MemoryHubError
+from apps.core.domain.origin import WriteOrigin
 from apps.core.domain.scope import system_access
 from apps.core.terminal import progress_bar
 from apps.episodic.services import EventImport, events_import
@@ -27,9 +28,10 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         """Import a file. Raises CommandError when it cannot be read, or when a line could not be recorded."""
         path: Path = options["file"]
+        access = system_access("import", vouches=WriteOrigin.PERSON, makes_ties=True)
         try:
             with path.open("rb") as file, progress_bar("Importing", count_lines(path), self.stderr) as advance:
-                report = events_import(access=system_access("import", makes_ties=True), stream=file, progress=advance)
+                report = events_import(access=access, stream=file, progress=advance)
         except OSError as error:
             raise CommandError(f"{path} cannot be read: {error.strerror or type(error).__name__}.") from error
         except MemoryHubError as error:

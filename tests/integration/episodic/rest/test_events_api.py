@@ -1,11 +1,14 @@
 """Recording events over REST."""
 
+import json
 from datetime import timedelta
 from typing import Any
+from urllib.parse import quote
 
 import pytest
 
 from apps.core.domain.clock import SYSTEM_CLOCK, utcnow
+from apps.core.domain.origin import WriteOrigin
 from apps.core.domain.scope import Permission, Scope
 from apps.episodic.models import TimelineEvent
 from tests.api import Api, api_for, belong, error_attrs
@@ -47,10 +50,21 @@ def test_event_is_recorded_and_shown_as_it_is_kept(api: Api) -> None:
         "content": "I like tea.",
         "importance": 0.9,
         "source": "skill",
+        "origin": "app",
         "metadata": {"a": 1},
         "recorded_at": row.recorded_at.isoformat().replace("+00:00", "Z"),
     }
     assert set(body) == {"action", "event"}
+
+
+def test_event_names_its_origin_or_a_lower_one(api: Api) -> None:
+    assert api.post(EVENTS, event(origin="derived")).json()["event"]["origin"] == "derived"
+    refused = api.post(EVENTS, event("I like coffee.", origin="person"))
+    assert (refused.status_code, error_attrs(refused)) == (403, ["origin"])
+    person = api_for(Scope(user_id="ana"), origin=WriteOrigin.PERSON, name="person")
+    assert person.post(EVENTS, event("I like water.")).json()["event"]["origin"] == "person"
+    found = api.get(f"{EVENTS}?filter={quote(json.dumps({'origin': 'person'}))}").json()["results"]
+    assert [one["content"] for one in found] == ["I like water."]
 
 
 def test_what_is_not_said_has_its_default(api: Api) -> None:

@@ -7,6 +7,7 @@ from uuid import UUID
 import pytest
 from django_q.models import OrmQ
 
+from apps.core.domain.origin import WriteOrigin
 from apps.core.domain.scope import Permission, Scope, system_access
 from apps.episodic.domain.segment_file.reader import SegmentFile
 from apps.episodic.domain.segment_state import SegmentState
@@ -64,6 +65,24 @@ def test_event_is_shown_as_it_was_recorded_wherever_it_is(api: Api, settle: Call
     record(api, f"not {shown['id']}")
     settle(Timeline())
     assert api.get(path_of(shown)).json() == shown
+
+
+@EACH_PLACE
+def test_event_keeps_its_origin_wherever_it_is(api: Api, settle: Callable[[Timeline], None]) -> None:
+    person = api_for(Scope(user_id="ana"), origin=WriteOrigin.PERSON, name="person")
+    said = [record(person), record(api, "milk"), record(api, "bread", origin="derived")]
+    settle(Timeline())
+    assert [api.get(path_of(one)).json()["origin"] for one in said] == ["person", "app", "derived"]
+
+
+@EACH_PLACE
+def test_key_removes_no_event_of_a_higher_origin(api: Api, settle: Callable[[Timeline], None]) -> None:
+    person = api_for(Scope(user_id="ana"), origin=WriteOrigin.PERSON, name="person")
+    said = record(person)
+    settle(Timeline())
+    answer = api.delete(path_of(said))
+    assert (answer.status_code, answer.json()["errors"][0]["code"]) == (403, "lower_origin")
+    assert person.delete(path_of(said)).status_code == 204
 
 
 @EACH_PLACE
