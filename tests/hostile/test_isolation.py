@@ -118,6 +118,7 @@ def test_totals_orders_and_filters_know_only_what_is_inside_bound(world: World, 
         "matched": 0,
         "deleted": 0,
         "managed": 0,
+        "protected": 0,
         "dry_run": False,
     }
 

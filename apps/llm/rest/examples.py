@@ -44,6 +44,7 @@ TEA: dict[str, Any] = {
     "base_confidence": 1.0,
     "keywords": [],
     "source": "user",
+    "origin": "app",
     "occurred_at": None,
     "expires_at": None,
     "session_id": "",

@@ -103,12 +103,12 @@ class IngestionAdmin(BridgeRecordAdmin):
         (None, {"fields": ["status_label", "event_link", "memory_link", "receipt", "error_shown"]}),
         (_("Event"), {"fields": [("event_type", "importance"), ("happened", "recorded")]}),
         (_("Whose"), {"fields": [("user_id", "household_id", "persona_id")]}),
-        (_("Policy"), {"fields": [("policy", "then"), "origin"]}),
+        (_("Policy"), {"fields": [("policy", "then"), "provenance"]}),
         (_("Progress"), {"fields": [("created", "ended"), ("tries", "next_try"), "pruned"]}),
     ]  # fmt: skip
     readonly_fields = [
-        "status_label", "event_link", "memory_link", "receipt", "error_shown", "happened", "recorded", "then", "origin",
-        "created", "ended", "next_try", "pruned",
+        "status_label", "event_link", "memory_link", "receipt", "error_shown", "happened", "recorded", "then",
+        "provenance", "created", "ended", "next_try", "pruned",
     ]  # fmt: skip
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Ingestion]:
@@ -170,7 +170,7 @@ class IngestionAdmin(BridgeRecordAdmin):
         return format_html("{} {}", choice_badge(row, "status", STATUS_COLOURS), result)
 
     @display(description=_("The memory"))
-    def origin(self, row: Ingestion) -> str:
+    def provenance(self, row: Ingestion) -> str:
         if row.memory is None:
             return NOTHING
         return gettext("came from events") if row.came_from_events else gettext("existed before")

@@ -51,6 +51,8 @@ from apps.core.admin.kit import (
 )
 from apps.core.domain.clock import SYSTEM_CLOCK, utcnow
 from apps.core.domain.errors import MemoryHubError
+from apps.core.pages.origins import WORDS as ORIGINS
+from apps.core.pages.origins import origin_explained
 from apps.core.pages.sayings import say
 from apps.semantic import services
 from apps.semantic.admin.memory_page import first_words, may_undo, memory_context
@@ -129,7 +131,7 @@ class MemoryAdmin(ReadOnly, ModelAdmin):
 
     list_before_template = "semantic/memory_views.html"
     change_form_template = "semantic/memory.html"
-    list_display = ["content_excerpt", "state", "whose", "confidence_now", "origin", "when"]
+    list_display = ["content_excerpt", "state", "whose", "confidence_now", "said_by", "when"]
     list_filter = [
         ViewFilter,
         "status",
@@ -140,6 +142,7 @@ class MemoryAdmin(ReadOnly, ModelAdmin):
         ("persona_id", FieldTextFilter),
         ("session_id", FieldTextFilter),
         ("project", FieldTextFilter),
+        "origin",
         ("source", FieldTextFilter),
         ("created_at", RangeDateTimeFilter),
     ]
@@ -157,7 +160,7 @@ class MemoryAdmin(ReadOnly, ModelAdmin):
         (_("Whose"), {"fields": [("user_id", "household_id", "persona_id"), ("session_id", "sessions")]}),
         (_("Time"), {"fields": [("happened", "saved"), ("changed", "reinforced")]}),
         (_("Tags"), {"fields": [
-            ("agent", "personality"), ("project", "type"), ("source", "is_global"), "keyword_list",
+            ("agent", "personality"), ("project", "type"), ("source", "said"), "is_global", "keyword_list",
         ]}),
         (_("More"), {"fields": [
             "uuid", "importance", "superseded", "manager", "decisions", "metadata_json", "vectors", "hash",
@@ -166,7 +169,7 @@ class MemoryAdmin(ReadOnly, ModelAdmin):
     readonly_fields = [
         "full_content", "state_label", "confidence_explained", "full_context", "happened", "saved", "changed",
         "reinforced", "keyword_list", "sessions", "superseded", "manager", "decisions", "metadata_json", "vectors",
-        "hash",
+        "hash", "said",
     ]  # fmt: skip
 
     # Columns
@@ -174,9 +177,12 @@ class MemoryAdmin(ReadOnly, ModelAdmin):
     content_excerpt = column(_("Memory"), lambda memory: shown_content(memory))
     state = badge_column("status", _("Status"), STATUS_COLOURS)
     whose = scope_column()
-    origin = column(
+    said_by = column(
         _("Source"),
-        lambda memory: two_lines(memory.source, gettext("importance %(share)s") % {"share": f"{memory.importance:g}"}),
+        lambda memory: two_lines(
+            str(ORIGINS[memory.origin]),
+            gettext("%(source)s, importance %(share)s") % {"source": memory.source, "share": f"{memory.importance:g}"},
+        ),
         ordering="source",
     )
     relevance = column(
@@ -198,6 +204,7 @@ class MemoryAdmin(ReadOnly, ModelAdmin):
     # The page of a memory
 
     full_content = text_column("content", _("Content"))
+    said = column(_("Comes from"), lambda memory: origin_explained(memory.origin))
     full_context = text_column("context", _("Context"))
     happened = moment_column("occurred_at", _("Happened at"))
     saved = moment_column("created_at", _("Saved at"))

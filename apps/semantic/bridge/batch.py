@@ -12,6 +12,7 @@ from rest_framework.exceptions import ValidationError
 
 from apps.core.domain.clock import Clock, utcnow
 from apps.core.domain.errors import MemoryHubError
+from apps.core.domain.origin import WriteOrigin
 from apps.core.domain.scope import system_access
 from apps.core.schemas.serializers import validate
 from apps.semantic.bridge import metrics
@@ -25,7 +26,8 @@ from apps.semantic.models import Ingestion, IngestionStatus, Memory, RoutingPoli
 from apps.semantic.schemas.memories import MemoryInput, make_draft
 from apps.semantic.store.embedding_space import with_current_space
 
-BRIDGE = system_access(BRIDGE_ACTOR)
+# What it makes of an event has the origin of the event, which no key has to allow.
+BRIDGE = system_access(BRIDGE_ACTOR, vouches=WriteOrigin.PERSON)
 # The error of a dropped event that no policy wants any more.
 UNWANTED = "unwanted"
 
@@ -135,6 +137,7 @@ def draft_event(row: Ingestion, policy: RoutingPolicy) -> MemoryDraft:
         "importance": row.importance,
         "confidence": policy.confidence,
         "source": policy.source,
+        "origin": row.origin,
         "occurred_at": row.timestamp.isoformat(),
         "metadata": {EVENT_KEY: str(row.event_id), TYPE_KEY: row.event_type, POLICY_KEY: policy.name},
     }

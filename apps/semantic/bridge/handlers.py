@@ -55,6 +55,7 @@ def events_saved(envelopes: Sequence[Envelope]) -> None:
                     importance=event.importance,
                     content=event.content,
                     recorded_at=event.recorded_at,
+                    origin=event.origin,
                     policy=decision.policy.name,
                     created_at=now,
                     next_try_at=now,

@@ -2,6 +2,7 @@
 
 from datetime import datetime
 
+from apps.core.domain.origin import WriteOrigin, lowest_origin
 from apps.retrieval.domain.content import content_hash
 from apps.rules.domain.engine.merge import MergeResult
 from apps.semantic.domain.confidence import DecayPolicy
@@ -20,7 +21,7 @@ def merged_memory(existing: Memory, candidate: Memory, merged: MergeResult, now:
 
     Where the rule says nothing, nothing is lost: tags of the candidate before those of the existing one, the policy
     that lasts longer, the higher confidence, both contexts (each line once: a merged memory may be merged again), the
-    metadata of both, of which the candidate's prevails.
+    metadata of both, of which the candidate's prevails. The origin is the lower one.
     """
     dates = [one.occurred_at for one in (candidate, existing) if one.occurred_at is not None]
     # In the offset of its writer, which the rule engine does not know.
@@ -34,6 +35,7 @@ def merged_memory(existing: Memory, candidate: Memory, merged: MergeResult, now:
         importance=merged.importance,
         keywords=merged.keywords,
         source=merged.source,
+        origin=lowest_origin(WriteOrigin(one.origin) for one in (existing, candidate)),
         occurred_at=date if dates else None,
         session_id=candidate.session_id or existing.session_id,
         context="\n".join(dict.fromkeys(line for line in lines if line)),

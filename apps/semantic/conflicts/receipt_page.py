@@ -12,6 +12,8 @@ from django.utils.text import capfirst
 from django.utils.translation import gettext
 
 from apps.core.admin.kit import NOTHING, Described, choice_badge, link, moment, pretty_json
+from apps.core.domain.origin import WriteOrigin
+from apps.core.pages.origins import WORDS as ORIGINS
 from apps.core.pages.sayings import say
 from apps.rules.selectors import MergeRuleVersion
 from apps.semantic.conflicts.review import Winner, can_revert, decisions_undone
@@ -249,6 +251,7 @@ def sides_of(receipt: Conflict) -> list[dict[str, Any]]:
         facts = [
             (gettext("Time"), moment(datetime.fromisoformat(record["timestamp"]))),
             (gettext("Source"), record["source"]),
+            (gettext("Comes from"), str(ORIGINS[record.get("origin", WriteOrigin.APP)])),
             (gettext("Importance"), f"{record['importance']:g}"),
             (gettext("Confidence claimed"), f"{memory.base_confidence:g}"),
         ]

@@ -7,6 +7,7 @@ from datetime import datetime
 from typing import Any
 from uuid import uuid4
 
+from apps.core.domain.origin import WriteOrigin
 from apps.rules.domain.engine.detection import cosine_of
 from apps.rules.domain.engine.merge import MergeResult
 from apps.rules.domain.engine.record import MemoryRecord
@@ -82,6 +83,7 @@ def record_as_json(record: MemoryRecord) -> dict[str, Any]:
         "timestamp": record.timestamp.isoformat(),
         "importance": record.importance,
         "source": record.source,
+        "origin": record.origin.value,
         "keywords": list(record.keywords),
         "user_id": record.user_id,
         "persona_id": record.persona_id,
@@ -103,6 +105,7 @@ def record_from_json(data: Mapping[str, Any], household_id: str) -> MemoryRecord
         household_id=household_id or None,
         persona_id=data["persona_id"],
         **{name: data[name] for name in (*TAGS, "is_global") if name in data},
+        origin=WriteOrigin(data.get("origin", WriteOrigin.APP)),
         known_share=data.get("known_share", 1.0),
         embedding=None,
     )

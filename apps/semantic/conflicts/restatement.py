@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, replace
+from types import MappingProxyType
 from typing import Any
 from uuid import UUID
 
@@ -9,7 +10,7 @@ from apps.rules.domain.engine.arbitration import DetectedConflict
 from apps.rules.domain.engine.merge import ImportanceStrategy, MergeConfig
 from apps.semantic.conflicts.candidate import Candidate, Case
 from apps.semantic.domain.details import Details, is_newer_repeat, merge_confidences, merge_details
-from apps.semantic.domain.memory import TAGS
+from apps.semantic.domain.memory import DEFAULT_IMPORTANCE, TAGS, MemoryDraft
 from apps.semantic.domain.state import Transition
 from apps.semantic.models import Memory
 from apps.semantic.store.details import change_details, details_of
@@ -33,6 +34,18 @@ def details_after_repeat(stored: Memory, arrival: Candidate) -> dict[str, Any]:
     return asdict(replace(merged, base_confidence=merge_confidences(repeat, own)))
 
 
+def adopt(unit: UnitOfWork, memory: Memory, draft: MemoryDraft) -> None:
+    """Make a memory that of a writer of a higher origin, who says the same: with the details that this one gives alone.
+
+    What it was is in its history.
+    """
+    details = replace(
+        Details.of_draft(draft), importance=DEFAULT_IMPORTANCE if draft.importance is None else draft.importance
+    )
+    further = {"origin": draft.origin, "decay_policy": draft.decay_policy, "last_reinforced_at": None}
+    change(unit, memory, details, None, further)
+
+
 def details_of_candidate(case: Case) -> Details:
     """Return the details of a candidate. An importance that its writer did not name is None."""
     details = details_of(case.candidate)
@@ -52,9 +65,12 @@ def enrich_candidate(unit: UnitOfWork, case: Case, receipt: UUID) -> list[Transi
 
 
 def enrich_existing(unit: UnitOfWork, case: Case, receipt: UUID | None) -> list[Transition]:
-    """Give an existing memory that won the details of the candidate that restates it. Return what changed."""
+    """Give an existing memory that won the details of the candidate that restates it. Return what changed.
+
+    Nothing is taken over from a candidate of a lower origin (DESIGN D20).
+    """
     main = case.verdict.main.conflict
-    if not main.detection.restates:
+    if not main.detection.restates or case.record.origin.is_below(main.existing.origin):
         return []
     own, candidate = details_of(case.existing), details_of_candidate(case)
     is_newer = case.record.timestamp > main.existing.timestamp and candidate.base_confidence >= own.base_confidence
@@ -73,22 +89,32 @@ def enrich_merged(details: Details, others: Iterable[Memory], config: MergeConfi
 
 
 def restated(case: Case) -> list[tuple[Memory, DetectedConflict]]:
-    """Return the memories that the candidate wins against and restates, with the conflict with each."""
+    """Return the memories that the candidate wins against and restates, with the conflict with each.
+
+    Those of a lower origin are left out: nothing is taken over from them (DESIGN D20).
+    """
     won = [one.conflict for one in (case.verdict.main, *case.verdict.also)]
-    return [(case.memories[one.existing.key], one) for one in won if one.detection.restates]
+    alike = [one for one in won if one.detection.restates and not one.existing.origin.is_below(case.record.origin)]
+    return [(case.memories[one.existing.key], one) for one in alike]
 
 
-def change(unit: UnitOfWork, memory: Memory, details: Details, receipt: UUID | None) -> list[Transition]:
+def change(
+    unit: UnitOfWork,
+    memory: Memory,
+    details: Details,
+    receipt: UUID | None,
+    further: Mapping[str, Any] = MappingProxyType({}),
+) -> list[Transition]:
     """Set the details of a memory that others restate. An importance that is None stays what the row has.
 
-    A moment or a tag is taken over unless the same text is active with it already.
+    A moment or a tag is taken over unless the same text is active with it already. further: columns to set besides.
     """
     values = {name: value for name, value in asdict(details).items() if name != "importance" or value is not None}
     before = {name: getattr(memory, name) for name in (*TAGS, "occurred_at")}
     moved = {name: values[name] for name, value in before.items() if values[name] != value}
     if moved and is_taken(unit, memory, moved):
         values |= before
-    return change_details(unit, memory, values, reason=RESTATED, receipt=receipt)
+    return change_details(unit, memory, values | dict(further), reason=RESTATED, receipt=receipt)
 
 
 def is_taken(unit: UnitOfWork, memory: Memory, moved: Mapping[str, Any]) -> bool:

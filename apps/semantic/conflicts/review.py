@@ -18,6 +18,7 @@ from django.db import transaction
 
 from apps.core.domain.clock import SYSTEM_CLOCK, Clock
 from apps.core.domain.errors import ConflictError
+from apps.core.domain.origin import WriteOrigin
 from apps.core.domain.scope import Access
 from apps.semantic.conflicts.metrics import ACCEPTED
 from apps.semantic.conflicts.receipts import complete_receipt, decided_event, scope_columns
@@ -144,11 +145,15 @@ def lock_receipt(
 ) -> Iterator[tuple[Conflict, UnitOfWork]]:
     """Read a receipt of the caller's again once no other writer of its user is active.
 
-    Raises NotFoundError, or ConflictError when it is not in force any more, or has another state than was seen.
+    What was left to a person is decided by no application (DESIGN D20). Raises NotFoundError; ForbiddenError for a
+    caller of a lower origin than one of its memories, unless an operator; or ConflictError when it is not in force any
+    more, or has another state than was seen.
     """
     user = conflict_get(access, uuid).user_id
     with unit_of_work(user, actor=access.actor, clock=clock) as unit:
         receipt = conflict_get(access, uuid)
+        for memory in (receipt.candidate, receipt.existing):
+            access.require_origin(WriteOrigin(memory.origin))
         if not receipt.is_in_force:
             answer = receipt.answers.filter(state__in=(ReviewState.OPEN, ReviewState.ACCEPTED)).last()
             by = f" by {answer.uuid} at {answer.at.isoformat()}; revert that one to bring it back" if answer else ""

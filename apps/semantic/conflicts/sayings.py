@@ -9,6 +9,10 @@ DECIDED = (
     _("The memories do not conflict: both stay active."),
     _("One of the memories holds in other places, too: the conflict is noticed, and both stay active."),
     _("The evidence is too weak to act on: the conflict is noticed, and both memories stay active."),
+    _(
+        "The candidate comes from %(candidate)s, the existing memory from %(existing)s: what is less trusted replaces "
+        "nothing by itself, so the conflict is noticed, and both stay active."
+    ),
     _("Importance %(high)s beats %(low)s."),
     _("The newer memory wins: it is %(duration)s younger."),
     _("The source %(higher)s ranks above %(lower)s."),
@@ -57,6 +61,7 @@ EVIDENCE = (
 # Values of columns and documents, as pages show them.
 VALUES = (
     *(_("Semantic"), _("Keyword"), _("Time"), _("Importance"), _("Contradiction"), _("Judge")),
+    *(_("Trust"), _("trust"), _("person"), _("app"), _("document"), _("derived")),
     *(_("Recency"), _("Source"), _("Multi-factor"), _("Default"), _("Override"), _("Revert")),
     *(_("Demote"), _("Delete"), _("Keep"), _("No-conflict"), _("Noticed")),
     *(_("no-conflict"), _("noticed"), _("importance"), _("recency"), _("source"), _("multi-factor"), _("default")),

@@ -14,6 +14,7 @@ from typing import Annotated, Any
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, StringConstraints, model_validator
 
+from apps.core.domain.origin import WriteOrigin
 from apps.core.domain.randomness import RNG
 from apps.core.domain.scope import Scope
 from apps.llm.domain.chat import ChatMessage, ChatRequest, MessageRole
@@ -205,6 +206,7 @@ def make_draft(memory: ExtractedMemory, origin: Provenance) -> MemoryDraft:
         confidence=merge_confidence(origin.base_confidence, memory.confidence),
         keywords=tuple(memory.keywords),
         source=SOURCE,
+        origin=WriteOrigin.DERIVED,
         occurred_at=max((message.at for message in said if message.at is not None), default=None),
         session_id=origin.session_id,
         metadata={EXTRACTION_KEY: {**origin.made_by, "messages": [message.id for message in said]}},

@@ -16,6 +16,7 @@ MEMORY_FIELDS: Mapping[str, FieldKind] = {
     "session_id": FieldKind.TEXT,
     "further_sessions": FieldKind.TEXTS,
     "source": FieldKind.TEXT,
+    "origin": FieldKind.TEXT,
     "decay_policy": FieldKind.TEXT,
     "status": FieldKind.TEXT,
     "global": FieldKind.FLAG,

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from apps.core.domain.origin import WriteOrigin
 from apps.core.domain.scope import Scope
 from apps.semantic.domain.confidence import DecayPolicy
 
@@ -26,7 +27,8 @@ DEFAULT_SOURCE = "user"
 class MemoryDraft:
     """A memory to be saved; None where the caller named no value.
 
-    importance and confidence: in [0, 1]. embedding: float32 of the active space's dimension, any length.
+    importance and confidence: in [0, 1]. origin: None for that of the caller (`Access.write_origin`). embedding:
+    float32 of the active space's dimension, any length.
     """
 
     content: str
@@ -41,6 +43,7 @@ class MemoryDraft:
     confidence: float | None = None
     keywords: tuple[str, ...] = ()
     source: str | None = None
+    origin: WriteOrigin | None = None
     occurred_at: datetime | None = None
     expires_at: datetime | None = None
     session_id: str = ""

@@ -11,6 +11,7 @@ from datetime import UTC, datetime
 
 import numpy as np
 
+from apps.core.domain.origin import WriteOrigin
 from apps.core.domain.scope import Scope
 from apps.llm.selectors import EmbeddingSpace
 from apps.llm.services import known_share
@@ -102,6 +103,7 @@ def compare(candidates: Sequence[Candidate], context: SaveContext, now: datetime
             persona_id=candidate.key.persona_id or None,
             **{tag: getattr(draft, tag) for tag in TAGS},
             is_global=draft.is_global,
+            origin=draft.origin or WriteOrigin.APP,
             known_share=known_share(draft.content),
             embedding=candidate.vector,
         )

@@ -9,6 +9,7 @@ from uuid import UUID
 
 from apps.core.domain.clock import SYSTEM_CLOCK, Clock, utcnow
 from apps.core.domain.filters.expression import EVERYTHING, Expression, names_field
+from apps.core.domain.origin import ORIGIN_ORDER
 from apps.core.domain.scope import Access, Scope
 from apps.semantic.memories.managers import existing_managers
 from apps.semantic.models import Memory, MemoryStatus
@@ -30,11 +31,12 @@ class Selection:
 
 
 class DeletionResult(NamedTuple):
-    """How many memories were chosen, how many of them were deleted, and how many left out because they are managed."""
+    """How many memories were chosen, how many of them were deleted, and how many left out: managed, or more trusted."""
 
     matched: int
     deleted: int
     managed: int = 0
+    protected: int = 0
 
 
 def memories_delete(
@@ -44,22 +46,26 @@ def memories_delete(
 
     What does not exist or is not the caller's is not counted. Chunks of one user are deleted together, so that another
     process may see some deleted before others. What changed in between so that it would not be chosen any more stays.
-    Managed memories whose manager exists stay as well, and are counted apart.
+    Managed memories whose manager exists stay as well, and so do those of a higher origin than the caller's, unless it
+    is an operator; both are counted apart.
     """
     now = utcnow(clock)
-    memories = select(access, chosen, now)
+    above = [origin for origin in ORIGIN_ORDER if not access.may_change(origin)]
+    everything = select(access, chosen, now)
+    protected = everything.filter(origin__in=above, managed_by="").count() if above else 0
+    memories = everything.exclude(origin__in=above, managed_by="")
     kept = existing_managers(memories.exclude(managed_by="").values_list("managed_by", flat=True).distinct())
     managed = memories.filter(managed_by__in=kept).count() if kept else 0
     found = list(memories.exclude(managed_by__in=kept).order_by("user_id", "pk").values_list("user_id", "pk"))
     if dry_run:
-        return DeletionResult(len(found), 0, managed)
+        return DeletionResult(len(found), 0, managed, protected)
     deleted = 0
     for user, keys in chunks(found):
         with unit_of_work(user, actor=access.actor, clock=clock) as unit:
-            for memory in select(access, chosen, now).filter(pk__in=keys):
+            for memory in select(access, chosen, now).exclude(origin__in=above, managed_by="").filter(pk__in=keys):
                 unit.delete(memory, reason="bulk")
                 deleted += 1
-    return DeletionResult(len(found), deleted, managed)
+    return DeletionResult(len(found), deleted, managed, protected)
 
 
 def select(access: Access, chosen: Selection, now: datetime) -> MemoryQuerySet:

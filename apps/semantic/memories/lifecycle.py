@@ -4,6 +4,7 @@ from uuid import UUID
 
 from apps.core.domain.clock import SYSTEM_CLOCK, Clock, utcnow
 from apps.core.domain.errors import ConflictError, NotFoundError
+from apps.core.domain.origin import WriteOrigin
 from apps.core.domain.scope import Access
 from apps.semantic.domain.confidence import DecayPolicy
 from apps.semantic.domain.state import Transition
@@ -66,7 +67,8 @@ def find_successor(access: Access, memory: Memory) -> Memory | None:
 def memory_delete(*, access: Access, uuid: UUID, reason: str = "", clock: Clock = SYSTEM_CLOCK) -> Memory:
     """Soft-delete a memory: no search finds it, and it can be restored.
 
-    reason: one word for its history. Raises NotFoundError, or ConflictError for a managed memory whose manager exists.
+    reason: one word for its history. Raises NotFoundError; ConflictError for a managed memory whose manager exists;
+    ForbiddenError for one of a higher origin than the caller's, unless an operator.
     """
     user = memory_get_any(access, uuid).user_id
     with unit_of_work(user, actor=access.actor, clock=clock) as unit:
@@ -74,6 +76,7 @@ def memory_delete(*, access: Access, uuid: UUID, reason: str = "", clock: Clock 
         if memory.status == MemoryStatus.DELETED:
             raise NotFoundError(NO_SUCH_MEMORY)
         require_deletable(memory)
+        access.require_origin(WriteOrigin(memory.origin))
         unit.delete(memory, reason=reason)
     return memory
 

@@ -34,7 +34,7 @@ CREATED, MOVED = "created", "moved"
 _WORDS = ("content", "keywords", "context", "occurred_at")
 _COLUMNS = (
     *TAGS, *_WORDS, "household_id", "persona_id", "is_global", "decay_policy", "importance", "base_confidence",
-    "source", "expires_at", "session_id", "metadata",
+    "source", "origin", "expires_at", "session_id", "metadata",
 )  # fmt: skip
 
 

@@ -90,6 +90,7 @@ def save_prepare(*, access: Access, drafts: Sequence[MemoryDraft]) -> PreparedSa
     items: list[Candidate | MemoryHubError] = []
     for draft in drafts:
         try:
+            draft = replace(draft, origin=access.write_origin(draft.origin))
             scope = scopes.settle(draft.scope)
             vector = None if draft.embedding is None else given_vector(draft.embedding, space)
         except MemoryHubError as error:

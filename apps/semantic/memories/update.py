@@ -12,6 +12,7 @@ from django.db import transaction
 from apps.core.domain.clock import SYSTEM_CLOCK, Clock, utcnow
 from apps.core.domain.errors import ConflictError, InvalidInputError, StaleVersionError, UnavailableError
 from apps.core.domain.json_limits import json_excess
+from apps.core.domain.origin import WriteOrigin
 from apps.core.domain.scope import Access
 from apps.core.pauses import require_saving
 from apps.llm.selectors import EmbeddingSpace
@@ -76,7 +77,10 @@ def memory_update(*, access: Access, uuid: UUID, edit: MemoryEdit, clock: Clock 
     A new content is embedded, and held against other memories as if it were saved: rules may decide that one of them
     is superseded by it, or it by one of them; then `action` says so and there is a receipt, which can be reverted.
 
-    Raises NotFoundError; InvalidInputError; ConflictError for a memory that is not active or managed, when another one
+    Its origin becomes that of who gave it the new words. What a less trusted writer put beside the old ones goes.
+
+    Raises NotFoundError; InvalidInputError; ForbiddenError for a memory of a higher origin than the caller's, unless an
+    operator; ConflictError for a memory that is not active or managed, when another one
     has the content already, or while its user has paused saving; StaleVersionError when the memory has another version;
     UnavailableError.
     """
@@ -98,9 +102,13 @@ def memory_update(*, access: Access, uuid: UUID, edit: MemoryEdit, clock: Clock 
 
 
 def require_current(access: Access, memory: Memory, edit: MemoryEdit) -> None:
-    """Raise ConflictError for a memory that is not active or managed, StaleVersionError for one of another version."""
+    """Raise ConflictError for a memory that is not active or managed, StaleVersionError for one of another version.
+
+    Raises ForbiddenError for one of a higher origin than the caller's.
+    """
     require_active(access, memory)
     require_unmanaged(memory)
+    access.require_origin(WriteOrigin(memory.origin))
     if edit.version is not None and edit.version != memory.version_tag:
         raise StaleVersionError("The memory has changed since: read it again, and decide again.")
 
@@ -114,6 +122,7 @@ def rewrite(access: Access, uuid: UUID, edit: MemoryEdit, space: EmbeddingSpace,
         require_current(access, memory, edit)
         context = SaveContext(space, active_rules(), TextVectors(space.dimension))
         now = utcnow(clock)
+        edit = with_origin(memory, edit, access.origin)
         candidate = candidate_of(memory, edit, vector)
         prepared = Rewrite(memory, candidate, context, compare([candidate], context, now))
         written = write_until_embedded(access, prepared, edit, now)
@@ -233,11 +242,24 @@ def plain(value: Any) -> Any:
     return value.isoformat() if isinstance(value, datetime) else value
 
 
+def with_origin(memory: Memory, edit: MemoryEdit, origin: WriteOrigin) -> MemoryEdit:
+    """Return an edit that gives a memory the origin of who writes its new words.
+
+    Where it rises, what was beside the old words goes unless it is given anew: a person who corrects a memory vouches
+    for the words alone (DESIGN D20).
+    """
+    fields = dict(edit.fields)
+    if WriteOrigin(memory.origin).is_below(origin):
+        fields = {"context": "", "keywords": [], **fields}
+        fields["metadata"] = {**dict.fromkeys(memory.metadata), **fields.get("metadata", {})}
+    return replace(edit, fields={**fields, "origin": origin})
+
+
 def candidate_of(memory: Memory, edit: MemoryEdit, vector: Vector) -> Candidate:
     """Return a stored memory with its new values, to be compared with the others."""
     known = {
         name: edit.fields.get(name, getattr(memory, name))
-        for name in (*TAGS, "is_global", "content", "occurred_at", "importance")
+        for name in (*TAGS, "is_global", "content", "occurred_at", "importance", "origin")
     }
     draft = MemoryDraft(
         **known,

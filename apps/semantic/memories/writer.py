@@ -3,12 +3,13 @@
 from dataclasses import dataclass, field, replace
 from uuid import UUID
 
-from apps.rules.domain.engine.arbitration import DetectedConflict
+from apps.core.domain.origin import LOWER_ORIGIN, WriteOrigin
+from apps.rules.domain.engine.arbitration import DetectedConflict, Strategy
 from apps.rules.domain.engine.record import MemoryRecord
 from apps.rules.domain.engine.verdict import Verdict, VerdictOutcome, decide
 from apps.semantic.conflicts.candidate import Candidate, Case, SaveContext
 from apps.semantic.conflicts.decisions import decision_apply
-from apps.semantic.conflicts.restatement import RESTATED, details_after_repeat, enrich_existing
+from apps.semantic.conflicts.restatement import RESTATED, adopt, details_after_repeat, enrich_existing
 from apps.semantic.domain.confidence import DecayPolicy
 from apps.semantic.domain.disagreement import find_disagreement
 from apps.semantic.domain.duplicates import LOWER_CONFIDENCE, DatedKey, DuplicateAction, decide_duplicate
@@ -24,6 +25,7 @@ from apps.semantic.store.unit_of_work import UnitOfWork
 ALREADY_DECIDED = "already_decided"
 NEW = "unique_hash"
 REINFORCED = "reinforced"
+HIGHER_ORIGIN = "higher_origin"
 
 
 @dataclass(frozen=True)
@@ -88,7 +90,8 @@ class Writer:
         stored = self.active.get(candidate.dated_key)
         if stored is not None and is_active(stored):
             return self.write_duplicate(candidate, stored)
-        if decided := self.decided.get(candidate.dated_key):
+        decided = self.decided.get(candidate.dated_key)
+        if decided is not None and not WriteOrigin(decided.origin).is_below(candidate.record.origin):
             return SaveResult("skipped", ALREADY_DECIDED, decided)
         memory = new_memory(candidate.draft, candidate.scope, candidate.words, self.unit.now)
         memory.uuid, memory.content_hash = candidate.uuid, candidate.key.content_hash
@@ -123,7 +126,16 @@ class Writer:
         """Add what a duplicate says besides its content, which stays. One that is less sure changes nothing.
 
         It reinforces a reinforceable memory, unless it is of a moment: then it is the same statement, not another one.
+        One of a lower origin changes nothing either, not even the decay; one of a higher origin makes the memory its
+        own, so that nothing of what a less trusted writer put beside the words is vouched for (DESIGN D20).
         """
+        said, known = candidate.record.origin, WriteOrigin(stored.origin)
+        if said.is_below(known):
+            return SaveResult("skipped", LOWER_ORIGIN, stored)
+        if known.is_below(said):
+            adopt(self.unit, stored, candidate.draft)
+            self.note_active(stored)
+            return SaveResult("updated", HIGHER_ORIGIN, stored)
         decision = decide_duplicate(candidate.draft.base_confidence, stored.base_confidence)
         if decision.reason == LOWER_CONFIDENCE:
             return SaveResult("skipped", decision.reason, stored)
@@ -176,7 +188,8 @@ class Writer:
         """Apply what was decided about a candidate."""
         receipt = decision_apply(self.unit, self.context, self.case_of(candidate, verdict))
         if receipt.outcome == VerdictOutcome.NOTICED:
-            return SaveResult("inserted", NEW, receipt.candidate, receipt.uuid)
+            reason = LOWER_ORIGIN if receipt.strategy == Strategy.TRUST else NEW
+            return SaveResult("inserted", reason, receipt.candidate, receipt.uuid)
         assert receipt.result is not None
         self.note_active(receipt.result)  # it may be of another moment now
         if receipt.outcome == VerdictOutcome.MERGED:

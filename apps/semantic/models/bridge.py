@@ -11,6 +11,7 @@ from django.db import models
 from django.db.models import Q
 
 from apps.core.db.offsets import OffsetField, WithOffset
+from apps.core.db.origins import origin_field
 from apps.core.domain.scope import MAX_IDENTIFIER_CHARS, Scope
 from apps.episodic.domain.event import MAX_EVENT_TYPE_CHARS, MAX_SOURCE_CHARS
 from apps.semantic.domain import routing
@@ -158,6 +159,7 @@ class Ingestion(_Scoped, WithOffset):
     importance = models.FloatField(default=0.0)
     content = models.TextField(blank=True, default="")
     recorded_at = models.DateTimeField(null=True)
+    origin = origin_field("Whom the event comes from, and so its memory.")
     # By name: it outlives the policy. What it said about pruning is kept beside it for then.
     policy = models.CharField(max_length=MAX_NAME_CHARS, blank=True, default="")
     on_prune = models.CharField(max_length=10, choices=OnPruneChoices.choices, default=OnPruneChoices.DEMOTE)

@@ -17,6 +17,7 @@ from django.db.models.functions import MD5, Concat
 from pgvector.django import VectorField
 
 from apps.core.db.offsets import OffsetField, WithOffset
+from apps.core.db.origins import origin_field
 from apps.core.domain.scope import MAX_IDENTIFIER_CHARS, Scope
 from apps.llm.selectors import EmbeddingSpace
 from apps.retrieval.domain.ranking import HalfLives
@@ -137,6 +138,7 @@ class Memory(WithOffset):
     base_confidence = models.FloatField(default=1.0, help_text="What the writer claimed.")
     keywords = ArrayField(models.CharField(max_length=100), default=list, blank=True)
     source = models.CharField(max_length=64, default=DEFAULT_SOURCE)
+    origin = origin_field("Whom it comes from, as the key or the tool said that wrote it.")
     occurred_at = models.DateTimeField(null=True, blank=True, help_text="When it happened, if that was said.")
     occurred_offset = OffsetField(moment="occurred_at")
     expires_at = models.DateTimeField(

@@ -4,8 +4,10 @@ from typing import Annotated, Any, NotRequired, TypedDict
 
 from rest_framework import serializers
 
+from apps.core.domain.origin import WriteOrigin
 from apps.core.domain.scope import Access
 from apps.core.schemas.fields import AwareDateTimeField, StrictChoiceField
+from apps.core.schemas.origins import OriginName
 from apps.core.schemas.outputs import Moment, Url, Uuid, iso
 from apps.core.schemas.paging import PageInput
 from apps.core.schemas.serializers import StrictSerializer
@@ -52,6 +54,7 @@ class SideOutput(TypedDict):
     timestamp: Annotated[Moment, "When it happened, else when it was saved."]
     importance: float
     source: str
+    origin: OriginName
     keywords: list[str]
     status: Annotated[str, serializers.ChoiceField(choices=MemoryStatus.choices), "Now."]
     superseded_by: Annotated[Uuid | None, "Now."]
@@ -159,6 +162,7 @@ def render_side(memory: Memory, record: dict[str, Any]) -> SideOutput:
         "timestamp": stored_iso(record.get("timestamp", "")) or "",
         "importance": record.get("importance", 0.0),
         "source": record.get("source", ""),
+        "origin": record.get("origin", WriteOrigin.APP.value),
         "keywords": record.get("keywords", []),
         "status": str(memory.status),
         "superseded_by": str(memory.superseded_by.uuid) if memory.superseded_by else None,

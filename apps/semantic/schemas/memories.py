@@ -31,6 +31,7 @@ from apps.core.schemas.fields import (
     VisibleTextField,
 )
 from apps.core.schemas.filters import FilterField, FilterTextField
+from apps.core.schemas.origins import OriginName, written_origin
 from apps.core.schemas.outputs import Moment, Url, Uuid, iso
 from apps.core.schemas.paging import NEWEST_FIRST, Order, PageInput
 from apps.core.schemas.serializers import ProblemItem, ScopeInput, StrictSerializer, scope_of
@@ -125,6 +126,7 @@ class MemoryInput(TagsInput):
     source = StrictCharField(
         required=False, max_length=64, help_text="user, conversation, skill, system, inferred, or your own word."
     )
+    origin = written_origin()
     occurred_at = OffsetDateTimeField(
         required=False, allow_null=True, help_text="When it happened; its offset is kept."
     )
@@ -234,6 +236,9 @@ class SelectionOutput(TypedDict):
     matched: Annotated[int, "Memories that were chosen and not deleted before."]
     deleted: Annotated[int, "Memories that were deleted now."]
     managed: Annotated[int, "Memories that were chosen and left out because they follow an item of knowledge."]
+    protected: Annotated[
+        int, "Memories that were chosen and left out because they are of a higher origin than the key's."
+    ]
     dry_run: bool
 
 
@@ -261,6 +266,7 @@ class MemoryOutput(GlobalOutput):
     base_confidence: Annotated[float, "What its writer claimed."]
     keywords: list[str]
     source: str
+    origin: OriginName
     occurred_at: Moment | None
     expires_at: Moment | None
     session_id: str
@@ -296,6 +302,7 @@ def render_memory(memory: Memory, now: datetime) -> MemoryOutput:
         "base_confidence": memory.base_confidence,
         "keywords": memory.keywords,
         "source": memory.source,
+        "origin": str(memory.origin),
         "occurred_at": iso(memory.occurred_at),
         "expires_at": iso(memory.expires_at),
         "session_id": memory.session_id,

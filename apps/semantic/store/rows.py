@@ -8,6 +8,7 @@ import numpy as np
 import numpy.typing as npt
 from django.db.models import Exists, F, OuterRef
 
+from apps.core.domain.origin import WriteOrigin
 from apps.core.domain.scope import Scope
 from apps.llm.services import known_share
 from apps.retrieval.domain.lexemes import LEXEMES_VERSION, document_lexemes
@@ -22,7 +23,7 @@ Vector = npt.NDArray[np.float32]
 LOST = ("superseded", "merged", "rejected")
 RECORD_COLUMNS = (
     "id", "uuid", "content", "importance", "source", "keywords", "user_id", "household_id", "persona_id", "occurred_at",
-    "created_at", "agent", "personality", "project", "type", "is_global",
+    "created_at", "agent", "personality", "project", "type", "is_global", "origin",
 )  # fmt: skip
 
 
@@ -124,6 +125,7 @@ def new_memory(draft: MemoryDraft, scope: Scope, words: Mapping[str, Any], now: 
         base_confidence=DEFAULT_BASE_CONFIDENCE if draft.confidence is None else draft.confidence,
         keywords=list(draft.keywords),
         source=draft.source or DEFAULT_SOURCE,
+        origin=draft.origin or WriteOrigin.APP,
         occurred_at=draft.occurred_at,
         expires_at=draft.expires_at,
         session_id=draft.session_id,
@@ -143,7 +145,7 @@ def record_from_row(row: Iterable[Any], vector: Vector | None) -> MemoryRecord:
     """Return a stored memory, of which only RECORD_COLUMNS were read, as the rule engine reads it."""
     (
         _, uuid, content, importance, source, keywords, user_id, household_id, persona_id, occurred_at, created_at,
-        agent, personality, project, type_, is_global,
+        agent, personality, project, type_, is_global, origin,
     ) = row  # fmt: skip
     return MemoryRecord(
         key=str(uuid),
@@ -160,6 +162,7 @@ def record_from_row(row: Iterable[Any], vector: Vector | None) -> MemoryRecord:
         project=project,
         type=type_,
         is_global=is_global,
+        origin=WriteOrigin(origin),
         known_share=known_share(content),
         embedding=vector,
     )

@@ -3,6 +3,7 @@
 from typing import Any
 from uuid import UUID
 
+from apps.core.domain.origin import WriteOrigin
 from apps.core.domain.scope import Scope
 from apps.semantic.domain.confidence import DecayPolicy
 from apps.semantic.domain.memory import MemoryDraft
@@ -31,6 +32,7 @@ def pointer_draft(source: KnowledgeSource, item: KnowledgeItem) -> MemoryDraft:
         importance=pointer_importance(item),
         keywords=pointer_keywords(item),
         source=MEMORY_SOURCE,
+        origin=WriteOrigin.DOCUMENT,
         metadata=pointer_metadata(item, source.name, item_uuid(source.uuid, item.item_id)),
     )
 
@@ -70,6 +72,7 @@ def draft_from_json(source: KnowledgeSource, data: dict[str, Any]) -> MemoryDraf
         importance=data["importance"],
         keywords=tuple(data["keywords"]),
         source=MEMORY_SOURCE,
+        origin=WriteOrigin.DOCUMENT,
         metadata=data["metadata"],
     )
 

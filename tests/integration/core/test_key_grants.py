@@ -136,7 +136,13 @@ def test_granted_is_read_only(operator: Api) -> None:
     assert api.call("PUT", "/api/memory/main", {"text": "Mine", "user_id": TEAM}).status_code == 403
     assert api.get(f"/api/memory/main?user_id={TEAM}").status_code == 404
     chosen = {"ids": [memory["id"]]}
-    assert api.post(f"{MEMORIES}/delete", chosen).json() == {"matched": 0, "deleted": 0, "managed": 0, "dry_run": False}
+    assert api.post(f"{MEMORIES}/delete", chosen).json() == {
+        "matched": 0,
+        "deleted": 0,
+        "managed": 0,
+        "protected": 0,
+        "dry_run": False,
+    }
     assert api.get("/api/users").json()["results"] == []
     assert api.get("/api/semantic/status").json()["count"] == 0
     lines = [json.loads(line) for line in api.get("/api/export").content.splitlines()]

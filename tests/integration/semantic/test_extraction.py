@@ -89,7 +89,7 @@ def test_same_conversation_again_stores_nothing_twice(extract):
 def test_what_person_said_is_not_overruled_by_what_model_inferred(extract, remember):
     remember("Ana likes green tea.", metadata={"mine": 1}, type="preference", occurred_at=NOON)
     [outcome] = extract(answer(TEA)).outcomes
-    assert (outcome.action, outcome.reason) == ("skipped", "lower_confidence")
+    assert (outcome.action, outcome.reason) == ("skipped", "lower_origin")
     assert Memory.objects.get().metadata == {"mine": 1}
 
 

@@ -198,8 +198,8 @@ def test_deleting_many_leaves_them_out_and_counts_them(access: Access, remember:
     write(change(NOT_LISBON), manager=GONE)
     remember("tea")
     chosen = Selection(ANA, tuple(Memory.objects.values_list("uuid", flat=True)))
-    assert memories_delete(access=access, chosen=chosen, dry_run=True) == (2, 0, 1)
-    assert memories_delete(access=access, chosen=chosen) == (2, 2, 1)
+    assert memories_delete(access=access, chosen=chosen, dry_run=True) == (2, 0, 1, 0)
+    assert memories_delete(access=access, chosen=chosen) == (2, 2, 1, 0)
     assert list(Memory.objects.active().values_list("uuid", flat=True)) == [uuid]
 
 

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from apps.core.domain.origin import WriteOrigin
 from apps.rules.domain.engine.arbitration import (
     Action,
     ArbitrationConfig,
@@ -214,6 +215,30 @@ def test_swapping_candidate_and_existing_never_changes_which_memory_wins(
     if forth.strategy is not Strategy.DEFAULT:
         assert forth.reason == back.reason
         assert (forth.winner, forth.loser) == (back.loser, back.winner)
+
+
+@given(records, records, detections, configs, st.sampled_from(WriteOrigin), st.sampled_from(WriteOrigin))
+def test_nothing_is_replaced_by_a_lower_origin(
+    one: MemoryRecord,
+    other: MemoryRecord,
+    detection: Detection,
+    config: ArbitrationConfig,
+    first: WriteOrigin,
+    second: WriteOrigin,
+) -> None:
+    candidate, existing = replace(one, origin=first), replace(other, origin=second)
+    before, result = arbitrate(one, other, detection, config), arbitrate(candidate, existing, detection, config)
+    if result.strategy is Strategy.TRUST:
+        assert (result.action, result.winner, first == second) == (Action.KEEP, None, False)
+        assert f"from {first}" in result.reason
+        assert f"from {second}" in result.reason
+    else:
+        assert result == before
+    if result.action is Action.MERGE:
+        assert first == second
+    if result.winner is not None:
+        winner, loser = (first, second) if result.winner == "candidate" else (second, first)
+        assert not winner.is_below(loser)
 
 
 @given(records, records, detections, configs)

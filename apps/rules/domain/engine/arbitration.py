@@ -4,6 +4,9 @@ The strategies are tried in the order of the spec, and the first that finds a di
 source, the multi-factor score, the default strategy. All but the last compare the two memories only, whichever of them
 is the candidate, so swapping the two never changes which one wins.
 
+Whatever they say, what is less trusted neither replaces what is more trusted nor is merged with it: that is only
+noticed (DESIGN D20).
+
 Confidences, all in [0, 1], where the spec leaves the formula open:
 
 - importance: 0.5 + 0.5 x the difference of the importances.
@@ -22,6 +25,7 @@ from typing import Literal, NamedTuple, get_args
 
 from pydantic import Field
 
+from apps.core.domain.origin import WriteOrigin
 from apps.rules.domain.decimals import difference, reaches
 from apps.rules.domain.engine.record import MemoryRecord
 from apps.rules.domain.engine.signals import Detection, SignalType
@@ -57,6 +61,7 @@ class Strategy(StrEnum):
 
     NO_CONFLICT = "no-conflict"
     NOTICED = "noticed"
+    TRUST = "trust"
     IMPORTANCE = "importance"
     RECENCY = "recency"
     SOURCE = "source"
@@ -136,13 +141,31 @@ def arbitrate(
     if not (detection.is_decisive or config.act_on_weak_evidence):
         reason = "The evidence is too weak to act on: the conflict is noticed, and both memories stay active."
         return ArbitrationResult(Action.KEEP, None, None, DEFAULT_CONFIDENCE, reason, Strategy.NOTICED)
-    return (
+    result = (
         by_importance(candidate, existing, config)
         or by_recency(candidate, existing, config)
         or by_source(candidate, existing, config)
         or by_score(candidate, existing, detection, config)
         or by_default(config.default_strategy)
     )
+    return result if respects_origins(result, candidate.origin, existing.origin) else by_origin(candidate, existing)
+
+
+def respects_origins(result: ArbitrationResult, candidate: WriteOrigin, existing: WriteOrigin) -> bool:
+    """Return whether nothing is replaced by what is less trusted. A merge replaces both by what has the lower one."""
+    if result.action is Action.MERGE:
+        return candidate == existing
+    winner, loser = (candidate, existing) if result.winner == "candidate" else (existing, candidate)
+    return not winner.is_below(loser)
+
+
+def by_origin(candidate: MemoryRecord, existing: MemoryRecord) -> ArbitrationResult:
+    """Return the decision to leave two memories of different origins to a person."""
+    reason = (
+        f"The candidate comes from {candidate.origin}, the existing memory from {existing.origin}: "
+        "what is less trusted replaces nothing by itself, so the conflict is noticed, and both stay active."
+    )
+    return ArbitrationResult(Action.KEEP, None, None, DEFAULT_CONFIDENCE, reason, Strategy.TRUST)
 
 
 def by_severity(conflicts: Iterable[DetectedConflict]) -> list[DetectedConflict]:

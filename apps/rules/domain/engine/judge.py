@@ -172,6 +172,8 @@ def result_of(
         return replace(result, confidence=opinion.confidence, reason=reason)
     if not conflict.detection.is_decisive:
         return notice(f"The model {opinion.model} is not sure: the conflict stays noticed, and both stay active.")
+    if result.strategy is Strategy.TRUST:
+        return result
     if opinion.verdict is JudgeVerdict.UPDATE and result.winner != opinion.holds:
         return notice(
             f"The model {opinion.model} says that the {opinion.holds} memory holds, and the rule decides otherwise: "

@@ -6,6 +6,7 @@ from typing import Any
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from apps.core.domain.errors import MemoryHubError
+from apps.core.domain.origin import WriteOrigin
 from apps.core.domain.scope import system_access
 from apps.core.terminal import progress_bar
 from apps.semantic.imports.files import UnreadableFileError, read_memories
@@ -27,7 +28,8 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         try:
             total, items = read_memories(options["file"], options["user_prefix"])
-            access, size = system_access("import", makes_ties=True), max(1, options["batch_size"])
+            access = system_access("import", vouches=WriteOrigin.PERSON, makes_ties=True)
+            size = max(1, options["batch_size"])
             with progress_bar("Importing", total, self.stderr) as advance:
                 report = import_memories(access, items, progress=advance, batch_size=size)
         except (UnreadableFileError, MemoryHubError) as error:

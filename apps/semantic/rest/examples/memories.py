@@ -37,6 +37,7 @@ LISBON = {
     "base_confidence": 1.0,
     "keywords": ["address"],
     "source": "conversation",
+    "origin": "app",
     "occurred_at": "2026-03-01T18:30:00+01:00",
     "expires_at": None,
     "session_id": "chat-7",
@@ -200,6 +201,6 @@ EXAMPLES = {
         "Delete many memories",
         after=AFTER,
         body={**SCOPE, "filter": {"type": "home", "metadata.message": {"exists": True}}, "dry_run": True},
-        answer={"matched": 1, "deleted": 0, "managed": 0, "dry_run": True},
+        answer={"matched": 1, "deleted": 0, "managed": 0, "protected": 0, "dry_run": True},
     ),
 }

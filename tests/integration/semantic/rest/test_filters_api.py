@@ -109,13 +109,14 @@ def test_many_are_deleted_by_ids(shelf: Api) -> None:
     ids = [memory["id"] for memory in shelf.get(MEMORIES).json()["results"][:2]]
     chosen = {"ids": [*ids, NOWHERE]}
     assert shelf.post(f"{MEMORIES}/delete", {**chosen, "dry_run": True}).json() == {
-        "matched": 2, "deleted": 0, "managed": 0, "dry_run": True,
+        "matched": 2, "deleted": 0, "managed": 0, "protected": 0, "dry_run": True,
     }  # fmt: skip
     assert len(listed(shelf)) == 3
     assert shelf.post(f"{MEMORIES}/delete", chosen).json() == {
         "matched": 2,
         "deleted": 2,
         "managed": 0,
+        "protected": 0,
         "dry_run": False,
     }
     assert listed(shelf) == ["Dune was read"]
@@ -128,7 +129,7 @@ def test_many_are_deleted_by_ids(shelf: Api) -> None:
 
 def test_many_are_deleted_by_a_filter(shelf: Api) -> None:
     answer = shelf.post(f"{MEMORIES}/delete", {"filter": {"importance": {"lt": 0.6}}})
-    assert answer.json() == {"matched": 2, "deleted": 2, "managed": 0, "dry_run": False}
+    assert answer.json() == {"matched": 2, "deleted": 2, "managed": 0, "protected": 0, "dry_run": False}
     assert listed(shelf) == ["Dune was read"]
     assert shelf.search("Emma")["count"] == 1, "only what is left is found"
 

@@ -65,7 +65,7 @@ def test_a_deleted_one_is_not_restored(api: Api, pointer: str) -> None:
 def test_deleting_many_leaves_it_out_and_says_so(api: Api, pointer: str) -> None:
     api.save("Ana likes tea", source="knowledge")
     chosen: dict[str, Any] = {"filter": {"source": "knowledge"}}
-    counted = {"matched": 1, "deleted": 0, "managed": 1, "dry_run": True}
+    counted = {"matched": 1, "deleted": 0, "managed": 1, "protected": 0, "dry_run": True}
     assert api.post(f"{MEMORIES}/delete", {**chosen, "dry_run": True}).json() == counted
     assert api.post(f"{MEMORIES}/delete", chosen).json() == {**counted, "deleted": 1, "dry_run": False}
     assert api.get(pointer).status_code == 200
