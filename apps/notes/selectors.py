@@ -7,6 +7,7 @@ from uuid import UUID
 
 from apps.core.domain.clock import SYSTEM_CLOCK, Clock
 from apps.core.domain.errors import MemoryHubError, NotFoundError, UnavailableError
+from apps.core.domain.origin import WriteOrigin
 from apps.core.domain.randomness import RNG, SYSTEM_RNG
 from apps.core.domain.scope import Access, Scope
 from apps.llm.domain.embedder import EmbeddingError
@@ -267,7 +268,10 @@ def passages_of(
 def memories_for(access: Access, owner: str, message: str, limit: int) -> list[Passage]:
     """Return the memories of a user that answer a message best."""
     found = memory_search(access, SearchQuery(scope=Scope(user_id=owner), query=message, top_k=limit)).found
-    return [Passage(each.memory.content, memory=str(each.memory.uuid)) for each in found]
+    return [
+        Passage(each.memory.content, memory=str(each.memory.uuid), origin=WriteOrigin(each.memory.origin))
+        for each in found
+    ]
 
 
 def note_versions_by(access: Access, actors: Collection[str]) -> int:

@@ -12,6 +12,7 @@ from django.db import transaction
 
 from apps.core.domain.clock import Clock
 from apps.core.domain.errors import InvalidInputError
+from apps.core.domain.origin import LOWER_ORIGIN, WriteOrigin
 from apps.core.domain.scope import Access, AccessStoppedError, Permission, Scope
 from apps.core.pauses import PausedError
 from apps.core.selectors import require_let_in
@@ -178,8 +179,8 @@ def gate(facts: Sequence[ExtractedFact], config: MemoryConfig, asking: Asking) -
 
 
 def access_of(run: ExtractionRun) -> Access:
-    """Return what a run may do: write for its user, in the name of who sent the messages."""
-    return Access(Scope(run.user_id), Permission.WRITE, run.actor)
+    """Return what a run may do: write for its user, in the name of who sent the messages, what it derived of them."""
+    return Access(Scope(run.user_id), Permission.WRITE, run.actor, origin=WriteOrigin.DERIVED)
 
 
 def apply_fact(run: ExtractionRun, fact: ExtractedFact, clock: Clock, step: Step) -> None:
@@ -211,12 +212,16 @@ def apply_fact(run: ExtractionRun, fact: ExtractedFact, clock: Clock, step: Step
 
 
 def remember(run: ExtractionRun, fact: ExtractedFact, access: Access, clock: Clock) -> None:
-    """Save a fact to semantic memory, where the rules decide about what it contradicts, and mark it so."""
+    """Save a fact to semantic memory, where the rules decide about what it contradicts, and mark it so.
+
+    One that contradicts what a more trusted writer said waits there for a person, and reaches no note.
+    """
     draft = make_draft(run, fact)
     # One transaction for the memory and its mark. Until the text is embedded it holds no lock.
     with transaction.atomic():
         result: SaveResult = memory_save(access=access, draft=draft, clock=clock)
-        fact.memory, fact.memory_action, fact.receipt = result.memory.uuid, result.action, result.conflict
+        action = LOWER_ORIGIN if result.reason == LOWER_ORIGIN else result.action
+        fact.memory, fact.memory_action, fact.receipt = result.memory.uuid, action, result.conflict
         fact.save(update_fields=["memory", "memory_action", "receipt"])
 
 

@@ -6,6 +6,7 @@ from uuid import UUID
 from apps.core.db.session_locks import session_lock
 from apps.core.domain.clock import SYSTEM_CLOCK, Clock, utcnow
 from apps.core.domain.errors import ConflictError, NotFoundError, UnavailableError
+from apps.core.domain.origin import LOWER_ORIGIN
 from apps.core.domain.scope import Access, Scope
 from apps.notes.conversations.reads import NO_SUCH_FACT, fact_get
 from apps.notes.domain.places import MAIN
@@ -82,13 +83,13 @@ def undo_memory(access: Access, fact: ExtractedFact, clock: Clock) -> str:
     changed: a person has corrected the memory, so it stays. Raises ConflictError, which says what has happened since.
     """
     assert fact.memory is not None
-    inside = Access(Scope(fact.user_id), access.permission, access.actor)
+    inside = Access(Scope(fact.user_id), access.permission, access.actor, origin=access.origin)
     try:
         memory = memory_get_any(inside, fact.memory)
         is_own = fact.memory_action != "merged" and memory.status != MemoryStatus.DELETED
         if is_own and memory.content.strip() != fact.content.strip():
             return "changed"
-        if fact.memory_action != "inserted" and fact.receipt is not None:
+        if fact.memory_action not in {"inserted", LOWER_ORIGIN} and fact.receipt is not None:
             receipt = conflict_get(inside, fact.receipt)
             if not receipt.is_in_force:
                 return "gone"

@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
+from apps.core.domain.origin import WriteOrigin
 from apps.core.domain.randomness import RNG
 from apps.notes.domain.blocks import count_tokens
 from apps.notes.domain.places import MAIN
@@ -32,6 +33,7 @@ class LeftOut:
     last_line: int
     reason: str = "budget"
     memory: str = ""
+    origin: WriteOrigin | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,5 +153,6 @@ def listed(title: str, passages: Sequence[Passage], left: int) -> tuple[Section 
         if longer.tokens <= left:
             section = longer
         else:
-            missing.append(LeftOut(passage.path, passage.first_line, passage.last_line, memory=passage.memory))
+            lines = (passage.first_line, passage.last_line)
+            missing.append(LeftOut(passage.path, *lines, memory=passage.memory, origin=passage.origin))
     return (replace(section, is_whole=not missing) if section.passages else None), missing

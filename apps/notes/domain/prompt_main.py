@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
+from apps.core.domain.origin import WriteOrigin
 from apps.notes.domain.blocks import Block, all_above, block_of, count_tokens, split_blocks
 from apps.notes.domain.places import MAIN
 
@@ -18,12 +19,22 @@ _MAX_MISSES = 50
 # The first line of an item, which is shown above others of it; and how much of the end of a line that is too long.
 _MAX_OPENING_CHARS, _MAX_END_CHARS = 200, 1_000
 _CUT = "[...]"
+# Whom a memory comes from, as a model reads it.
+SAID = {
+    WriteOrigin.PERSON: "said by the person",
+    WriteOrigin.APP: "saved by an application",
+    WriteOrigin.DOCUMENT: "from a document",
+    WriteOrigin.DERIVED: "derived from a conversation",
+}
 _SENTENCE_END = re.compile(r"[.!?](?=\s)|[。！？]")
 
 
 @dataclass(frozen=True, slots=True)
 class Passage:
-    """Something to show besides MEMORY.md, the best first. path: of a note. memory: the id of a memory, else empty."""
+    """Something to show besides MEMORY.md, the best first.
+
+    path: of a note. memory: the id of a memory, else empty. origin: of a memory; a note has several writers.
+    """
 
     text: str
     path: str = ""
@@ -31,12 +42,13 @@ class Passage:
     last_line: int = 0
     heading: str = ""
     memory: str = ""
+    origin: WriteOrigin | None = None
 
     @property
     def label(self) -> str:
         """Return where it comes from, on one line."""
         if self.memory:
-            return f"[memory {self.memory}]"
+            return f"[memory {self.memory}{f', {SAID[self.origin]}' if self.origin else ''}]"
         is_one = self.first_line == self.last_line
         lines = f"line {self.first_line}" if is_one else f"lines {self.first_line}-{self.last_line}"
         return f"[{self.path}, {lines}{f', {one_line(self.heading)}' if self.heading else ''}]"

@@ -124,7 +124,9 @@ EXAMPLES = {
                     "title": "Long-term Memory",
                     "tokens": 37,
                     "is_whole": True,
-                    "items": [{"path": "MEMORY.md", "first_line": 1, "last_line": 3, "memory_id": None}],
+                    "items": [
+                        {"path": "MEMORY.md", "first_line": 1, "last_line": 3, "memory_id": None, "origin": None}
+                    ],
                 }
             ],
             "left_out": [],

@@ -5,6 +5,7 @@ from typing import Annotated, Any, TypedDict
 from rest_framework import serializers
 
 from apps.core.schemas.fields import StrictBooleanField, StrictIntegerField, VisibleTextField
+from apps.core.schemas.origins import OriginName
 from apps.notes.domain.prompt import LONG_TERM, MEMORIES, PAST_CONTEXT, LeftOut, Section
 from apps.notes.domain.prompt_main import Passage
 from apps.notes.schemas.notes import OwnerInput
@@ -43,6 +44,7 @@ class PromptPassageOutput(TypedDict):
     first_line: int | None
     last_line: int | None
     memory_id: str | None
+    origin: Annotated[OriginName | None, "Of a memory; null for a note, which several write."]
 
 
 class PromptSectionOutput(TypedDict):
@@ -85,6 +87,7 @@ def origin_json(origin: Passage | LeftOut) -> PromptPassageOutput:
         "first_line": origin.first_line if is_note else None,
         "last_line": origin.last_line if is_note else None,
         "memory_id": origin.memory or None,
+        "origin": origin.origin.value if origin.origin else None,
     }
 
 

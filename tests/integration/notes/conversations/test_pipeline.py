@@ -11,6 +11,7 @@ from django_q.models import OrmQ
 from apps.core.db.user_locks import lock_user, unlock_user
 from apps.core.domain.clock import DeterministicClock
 from apps.core.domain.errors import UnavailableError
+from apps.core.domain.origin import WriteOrigin
 from apps.core.domain.scope import Access, Permission, Scope, system_access
 from apps.notes.conversations import runs as runs_module
 from apps.notes.conversations import steps
@@ -286,7 +287,19 @@ def test_run_writes_only_for_its_user(ana):
         user_id="ana", session_id="x", trigger="end", cycle=1, actor="key:phone",
         requested_at=timezone.now(), next_try_at=timezone.now(),
     )  # fmt: skip
-    assert steps.access_of(run) == Access(Scope("ana"), Permission.WRITE, "key:phone")
+    derived = WriteOrigin.DERIVED
+    assert steps.access_of(run) == Access(Scope("ana"), Permission.WRITE, "key:phone", origin=derived)
+
+
+def test_fact_against_what_a_person_said_waits(ana):
+    """It is a memory that a person decides about, and no line of MEMORY.md (DESIGN D20)."""
+    api_for(Scope("ana"), origin=WriteOrigin.PERSON, name="person").save("I live in Oslo.")
+    run = talk(ana, "I live in Bergen.", "I really like green tea.")
+    assert ("dropped", "lower_origin") in states(run)
+    assert "Bergen" not in main_text()
+    assert "green tea" in main_text()
+    assert {one.origin for text, one in memories().items() if text != "I live in Oslo."} == {"derived"}
+    assert memories()["I live in Oslo."].origin == "person"
 
 
 def test_deleted_conversation_ends_its_waiting_run(ana):

@@ -36,7 +36,9 @@ def test_memory_md_is_injected(ana):
     assert "## Long-term Memory" in answer["text"]
     [section] = answer["sections"]
     assert (section["title"], section["is_whole"], answer["left_out"]) == ("Long-term Memory", True, [])
-    assert section["items"] == [{"path": "MEMORY.md", "first_line": 1, "last_line": 4, "memory_id": None}]
+    assert section["items"] == [
+        {"path": "MEMORY.md", "first_line": 1, "last_line": 4, "memory_id": None, "origin": None}
+    ]
     assert answer["search"] == {"mode": "none", "reason": ""}
 
 
@@ -99,7 +101,11 @@ def test_memories_may_be_included(ana):
     section = answer["sections"][-1]
     assert section["title"] == "Memories"
     assert section["items"][0]["memory_id"]
-    assert f"[memory {section['items'][0]['memory_id']}]\nAna was born in Tromsø." in answer["text"]
+    assert section["items"][0]["origin"] == "app"
+    assert (
+        f"[memory {section['items'][0]['memory_id']}, saved by an application]\nAna was born in Tromsø."
+        in answer["text"]
+    )
     assert "Tromsø" not in prompt(ana, message="where was she born")["text"]
 
 
