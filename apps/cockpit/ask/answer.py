@@ -45,6 +45,7 @@ class Row:
     link: str
     whose: str
     when: str
+    origin: str
     score: str
     parts: tuple[Part, ...]
     words: str
@@ -99,6 +100,7 @@ def result_rows(result: SearchResult, query: SearchQuery, viewer: Access) -> lis
                 link=memory_link(memory, viewer),
                 whose=whose(memory.scope),
                 when=zoned(memory.occurred_at or memory.created_at),
+                origin=memory.origin,
                 score=f"{hit.score:.3f}",
                 parts=score_parts(hit, result.mode, longest),
                 words=", ".join(f"{share.term} {share.score:.2f}" for share in hit.terms),

@@ -4,6 +4,8 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
+from apps.core.domain.origin import WriteOrigin
+from apps.core.pages.origins import HELP
 from apps.semantic.models import Memory, MemoryRevision
 from tests.integration.webui.person import ANA, remember
 
@@ -39,6 +41,24 @@ def test_a_correction_of_what_has_changed_since_is_refused_and_kept_in_the_form(
     assert memory.content == "Ana plays the viola"
     assert "Ana plays the harp" in page
     assert "changed since" in page
+
+
+@pytest.mark.parametrize(
+    ("origin", "words"),
+    [
+        ("person", "Said by a person"),
+        ("app", "Saved by an application"),
+        ("document", "From a document"),
+        ("derived", "Derived by the hub"),
+    ],
+)
+def test_page_says_whom_a_memory_comes_from(ana: Client, memory: Memory, origin: str, words: str) -> None:
+    Memory.objects.filter(pk=memory.pk).update(origin=origin)
+    page = ana.get(reverse("webui:memory", args=[memory.uuid])).content.decode()
+    assert words in page
+    assert str(HELP[WriteOrigin(origin)]) in page
+    answers = ana.post(reverse("webui:ask"), {"question": "Who plays the cello?"}).content.decode()
+    assert f'data-origin="{origin}"' in answers
 
 
 def test_a_memory_is_forgotten_and_brought_back(ana: Client, memory: Memory) -> None:
