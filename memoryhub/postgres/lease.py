@@ -6,7 +6,7 @@ import signal
 from contextlib import suppress
 from typing import IO, Self
 
-from memoryhub.postgres.server import START_SECONDS, EmbeddedDatabase
+from memoryhub.postgres.server import EmbeddedDatabase
 
 
 class DatabaseLease:
@@ -22,15 +22,15 @@ class DatabaseLease:
         self._file: IO[str] | None = None
         self._owner = 0
 
-    def acquire(self, timeout: float = START_SECONDS) -> None:
-        """Take a share, and start the server unless it runs. Raises EmbeddedDatabaseError."""
+    def acquire(self) -> None:
+        """Take a share, and start the server unless it runs, however long that takes. Raises EmbeddedDatabaseError."""
         directory = self.database.data_dir
         directory.mkdir(mode=0o700, parents=True, exist_ok=True)
         file = os.fdopen(os.open(directory / "database.lease", os.O_RDWR | os.O_CREAT, 0o600), "r+")
         fcntl.flock(file, fcntl.LOCK_SH)
         self._file, self._owner = file, os.getpid()
         try:
-            self.database.start(timeout)
+            self.database.start()
         except BaseException:
             self.release()
             raise

@@ -16,6 +16,19 @@ def find_postmaster(pgdata: Path) -> psutil.Process | None:
     return process if alive and serves(process, pgdata) else None
 
 
+def find_launched(pgdata: Path) -> list[psutil.Process]:
+    """List what will be the server of a directory, and has not written its `postmaster.pid` yet."""
+    found = []
+    for process in psutil.process_iter(["name"]):
+        if process.info["name"] in {"pg_ctl", "sh", "postgres"}:
+            with suppress(psutil.Error):
+                arguments = process.cmdline()
+                # The shell that becomes the server has everything in one argument, in quotes.
+                if str(pgdata) in arguments or any(f'"{pgdata}"' in argument for argument in arguments):
+                    found.append(process)
+    return found
+
+
 def serves(process: psutil.Process, pgdata: Path) -> bool:
     """Return whether `process` is a PostgreSQL process (server or backend) that works in `pgdata`."""
     try:

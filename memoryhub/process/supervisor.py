@@ -23,15 +23,18 @@ from memoryhub.postgres.server import EmbeddedDatabase, EmbeddedDatabaseError
 from memoryhub.process import children
 from memoryhub.process.children import Child
 from memoryhub.process.database import DatabaseKeeper
+from memoryhub.process.progress import Progress, list_tree, measure_work
 from memoryhub.process.startup import Credentials, StartError, hold_data_directory, require_free_port
-from memoryhub.web.command import WEB_STOP_SECONDS, ask_ready, local_url, web_command
+from memoryhub.web.command import WEB_STOP_SECONDS, ReadinessQuestion, local_url, web_command
 
 PROJECT = Path(__file__).resolve().parents[2]
 # Only `prepare` needs them, so only it gets them.
 FIRST_SECRETS = ("MEMORYHUB_ADMIN_PASSWORD", "MEMORYHUB_API_KEY")
 TICK_SECONDS = 0.2
 WORKER_STOP_SECONDS = 4.0
-SILENT_WEB_SECONDS = 120.0
+# For how long all processes of the web server together may do nothing before its first answer.
+IDLE_WEB_SECONDS = 120.0
+WORK_LOOK_SECONDS = 1.0
 QUIET_SECONDS = 15.0
 # One Ctrl-C may arrive twice: from the terminal, and from `uv run`, which forwards it.
 SAME_SIGNAL_SECONDS = 1.0
@@ -188,21 +191,31 @@ class Supervisor:
                 raise StartError("the preparation failed, for the reason above.")
 
     def wait_until_ready(self) -> None:
-        """Wait for /readyz, while the parts are watched. Raises StartError when the web server stays silent."""
-        began = last_message = time.monotonic()
-        has_answered = False
+        """Wait for /readyz, while the parts are watched; there is no limit as long as the web server makes progress.
+
+        Raises StartError when it does nothing and does not answer.
+        """
+        web = self.parts[0].child
+        progress, looked_at = Progress(IDLE_WEB_SECONDS), 0.0
+        last_message = time.monotonic()
+        question = ReadinessQuestion(self.config)
         while not self.signals:
-            status, text = ask_ready(self.config)
-            if status == http.HTTPStatus.OK:
+            if question.status == http.HTTPStatus.OK:
                 self.is_ready = True
                 return
-            has_answered = has_answered or status is not None
             now = time.monotonic()
-            if not has_answered and now - began > SILENT_WEB_SECONDS:
-                raise StartError(f"the web server does not answer; see {self.log_path('web')}.")
+            if question.status is None and now - looked_at > WORK_LOOK_SECONDS:
+                looked_at = now
+                progress.look(measure_work(list_tree(web.pid)))
+                if progress.idle > IDLE_WEB_SECONDS:
+                    raise StartError(
+                        f"the web server does not answer, and has done nothing for {progress.idle:.0f} s; "
+                        f"see {self.log_path('web')}."
+                    )
             if now - last_message > QUIET_SECONDS:
                 last_message = now
-                say(f"  Still waiting: {text}", "yellow")
+                say(f"  Still waiting: {question.text}", "yellow")
+            question.ask_again()
             self.tick()
         raise StartError("it was stopped during the start.")
 

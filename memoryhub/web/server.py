@@ -1,9 +1,10 @@
 """The web server: processes that answer requests, and a parent that replaces those that end or fall silent.
 
-Run as `python -m memoryhub.web.server`. Each process sends its parent a sign of life every second. It cannot while a
-single call keeps Python's lock, and on a busy machine it may be late, so the parent is patient: until then the other
-processes accept what is new. A process that is silent for longer is stuck, with all its requests; the parent has it
-print where its threads are, and kills it.
+Run as `python -m memoryhub.web.server`. Each process sends its parent a sign of life every second. It cannot before it
+has imported what it needs, nor while a single call keeps Python's lock, and on a busy machine it may be late for
+minutes. So the parent's patience does not count the seconds of the clock, but those of the processor that the process
+used in silence, or those in which it used none: until then the other processes accept what is new. A process that is
+silent for longer is stuck, with all its requests; the parent has it print where its threads are, and kills it.
 """
 
 import faulthandler
@@ -23,7 +24,10 @@ from typing import Any
 import uvicorn
 from uvicorn.config import STARTUP_FAILURE
 
+from apps.core.domain.backoff import Backoff
+from apps.core.domain.randomness import SYSTEM_RNG
 from memoryhub.config.hub import Config, read_config
+from memoryhub.process.progress import Progress, list_tree, measure_work
 from memoryhub.web.command import WEB_STOP_SECONDS
 from memoryhub.web.protocol import HubProtocol
 
@@ -31,6 +35,12 @@ APPLICATION = "memoryhub.asgi:application"
 KIB = 1024
 BEAT_SECONDS = 1.0
 TICK_SECONDS = 0.25
+# What is not heard for longer is silent, and its work is looked at.
+SILENT_SECONDS = 2.0
+# Signals by which something outside ends a process, such as a system that wants memory. Others are its own faults.
+OUTSIDE = {signal.SIGHUP, signal.SIGINT, signal.SIGKILL, signal.SIGTERM}
+# Between the starts of a process that is ended from outside before it can serve.
+RESTART = Backoff(base_ms=250, multiplier=2, max_ms=5_000)
 # How long a process that is about to be killed may take to print its stacks.
 STACKS_SECONDS = 0.5
 # Longer than proxies keep an idle connection, so that none sends a request into one that is being closed.
@@ -62,10 +72,10 @@ def server_config(config: Config, application: Any = APPLICATION) -> uvicorn.Con
     )
 
 
-def run_process(config: Config, listener: socket, beats: Connection) -> None:
+def run_process(config: Config, listener: socket, beats: Connection, application: str) -> None:
     """Serve in this process, and send signs of life."""
     faulthandler.register(signal.SIGUSR1, all_threads=True)
-    server = uvicorn.Server(server_config(config))
+    server = uvicorn.Server(server_config(config, application))
     threading.Thread(target=send_beats, args=(server, beats), name="signs of life", daemon=True).start()
     server.run(sockets=[listener])
 
@@ -82,11 +92,14 @@ def send_beats(server: uvicorn.Server, beats: Connection) -> None:
 class WebProcess:
     """A process that serves. has_served: it was ready to answer at some time."""
 
-    def __init__(self, config: Config, listener: socket) -> None:
+    def __init__(self, config: Config, listener: socket, application: str) -> None:
         self.has_served = False
+        self._patience = config.web_patience_seconds
+        self._progress = Progress(self._patience)
         self._heard_at = time.monotonic()
         self._beats, sent = _spawn.Pipe(duplex=False)
-        self.process = _spawn.Process(target=run_process, args=(config, listener, sent), name="memoryhub-web")
+        arguments = (config, listener, sent, application)
+        self.process = _spawn.Process(target=run_process, args=arguments, name="memoryhub-web")
         self.process.start()
         sent.close()
 
@@ -96,7 +109,21 @@ class WebProcess:
             while self._beats.poll():
                 self.has_served = bool(self._beats.recv()) or self.has_served
                 self._heard_at = time.monotonic()
+                self._progress.hear()
         return time.monotonic() - self._heard_at
+
+    def find_stuck(self) -> str | None:
+        """Return what shows that the process is stuck; None when it is not, or only gets little of the processors."""
+        silent = self.silent_seconds()
+        if silent <= SILENT_SECONDS:
+            return None
+        self._progress.look(measure_work(list_tree(self.process.pid)[:1]))
+        said = f"there was no sign of life for {silent:.0f} s"
+        if self._progress.spent > self._patience:
+            return f"{said}, in which it was busy for {self._progress.spent:.0f} s"
+        if self._progress.idle > self._patience:
+            return f"{said}, and for {self._progress.idle:.0f} s it did nothing"
+        return None
 
     def kill(self) -> None:
         """Have the process print the stacks of its threads, and kill it."""
@@ -112,20 +139,22 @@ class WebProcess:
 
 
 class WebServer:
-    """The parent of the web processes."""
+    """The parent of the web processes. application: the dotted path of what they serve."""
 
-    def __init__(self, config: Config) -> None:
+    def __init__(self, config: Config, application: str = APPLICATION) -> None:
         self.config = config
-        self.listener = server_config(config).bind_socket()
+        self.application = application
+        self.listener = server_config(config, application).bind_socket()
         self.stopping = threading.Event()
         self.exit_code = 0
         self.processes: list[WebProcess] = []
+        self._killed_early = 0
 
     def run(self) -> int:
         """Serve until a signal arrives; return the exit code."""
         for number in (signal.SIGINT, signal.SIGTERM):
             signal.signal(number, self._on_signal)
-        self.processes = [WebProcess(self.config, self.listener) for _ in range(self.config.web_processes)]
+        self.processes = [self.start_process() for _ in range(self.config.web_processes)]
         while not self.stopping.wait(TICK_SECONDS):
             self.processes = [self.watch(process) for process in self.processes]
         for process in self.processes:
@@ -134,30 +163,42 @@ class WebServer:
             process.process.join()
         return self.exit_code
 
+    def start_process(self) -> WebProcess:
+        """Start another process."""
+        return WebProcess(self.config, self.listener, self.application)
+
     def watch(self, process: WebProcess) -> WebProcess:
         """Return the process, or the one that replaces it."""
         if self.stopping.is_set():
             return process
-        silent, pid, code = process.silent_seconds(), process.process.pid, process.process.exitcode
-        if code is None and silent <= self.config.web_patience_seconds:
+        stuck, pid, code = process.find_stuck(), process.process.pid, process.process.exitcode
+        if code is None and stuck is None:
+            if process.has_served:
+                self._killed_early = 0
             return process
         if code is None:
             logger.error(
-                "web process %s is killed with the requests that it was answering: there was no sign of life for "
-                "%.0f s (MEMORYHUB_WEB_PATIENCE_SECONDS); where its threads were is printed above",
+                "web process %s is killed with the requests that it was answering: %s "
+                "(MEMORYHUB_WEB_PATIENCE_SECONDS); where its threads were is printed above",
                 pid,
-                silent,
+                stuck,
             )
             process.kill()
         elif process.has_served:
             logger.error("web process %s %s; another one is started", pid, describe_end(code))
+        elif -code in OUTSIDE:
+            wait = RESTART.delay_ms(self._killed_early, SYSTEM_RNG) / 1000
+            self._killed_early += 1
+            how = describe_end(code)
+            logger.error("web process %s %s before it could serve; another one is started in %.1f s", pid, how, wait)
+            self.stopping.wait(wait)
         else:
             logger.error("web process %s %s before it could serve", pid, describe_end(code))
             self.exit_code = code if code > 0 else STARTUP_FAILURE
             self.stopping.set()
             return process
         process.close()
-        return WebProcess(self.config, self.listener)
+        return process if self.stopping.is_set() else self.start_process()
 
     def _on_signal(self, _number: int, _frame: FrameType | None) -> None:
         self.stopping.set()
