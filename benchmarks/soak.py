@@ -3,8 +3,6 @@
 import http.client
 import json
 import random
-import subprocess
-import sys
 import threading
 import time
 from collections import Counter
@@ -14,6 +12,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from apps.semantic.domain.evaluation import percentile
+from benchmarks.hub import busy_processes
 from benchmarks.texts import synthetic_texts
 
 MAX_CLIENTS = 64
@@ -22,7 +21,6 @@ MAX_BURNERS = 32
 TIMEOUT_SECONDS = 120
 REPORT_SECONDS = 60
 BATCH = 50
-BURN = "while True: pass"
 # What a client does, by how often.
 MIX = {"search": 60, "save": 25, "list": 8, "batch": 4, "event": 2, "ready": 1}
 
@@ -111,8 +109,8 @@ def soak(
     clients, minutes = min(clients, MAX_CLIENTS), min(minutes, MAX_MINUTES)
     until = time.monotonic() + minutes * 60
     all_clients = [SoakClient(url, key, users[number % len(users)], number) for number in range(clients)]
-    burning = [subprocess.Popen([sys.executable, "-c", BURN]) for _ in range(min(burners, MAX_BURNERS))]
-    try:
+    burners = min(burners, MAX_BURNERS)
+    with busy_processes(burners):
         threads = [threading.Thread(target=client.run, args=(until,)) for client in all_clients]
         for thread in threads:
             thread.start()
@@ -123,13 +121,9 @@ def soak(
             say(f"{max(0.0, until - time.monotonic()) / 60:.0f} min left: {done} answers, {cut} cut")
             for thread in threads[1:] if not threads[0].is_alive() else ():
                 thread.join()
-    finally:
-        for process in burning:
-            process.kill()
-            process.wait()
     together = Answers()
     for client in all_clients:
         together.statuses += client.answers.statuses
         together.seconds += client.answers.seconds
         together.cut += client.answers.cut
-    return {"clients": clients, "minutes": minutes, "burners": len(burning), **together.as_json()}
+    return {"clients": clients, "minutes": minutes, "burners": burners, **together.as_json()}

@@ -50,6 +50,7 @@ READING_COMMANDS: frozenset[str] = frozenset(
         "bench_exports",
         "bench_notes",
         "bench_pages",
+        "bench_start",
         "bench_sync",
         "bench_vectors",
         "evaluate",
