@@ -46,7 +46,7 @@ MAX_TRIES = 8
 PART_SECONDS = 60.0
 MAX_WAIT = timedelta(hours=1)
 # What is wrong with a file of the person, who alone can mend it.
-OF_THE_FILE = frozenset({"too_large", "not_a_file", "no_permission"})
+OF_THE_FILE = frozenset({"too_large", "not_a_file", "hard_link", "no_permission"})
 # Of one run; what is found beyond that is counted in its record.
 MAX_FACTS = 200
 BACKOFF = Backoff(base_ms=60_000, multiplier=3.0, max_ms=3_600_000, jitter_ms=5_000)

@@ -34,7 +34,7 @@ QUIET_SECONDS, QUIET_TRIES = 0.05, 20
 # Where a kill may interrupt `Folder.replace`.
 REPLACE_STEPS = ("write", "sync", "exchange", "sync directory", "keep displaced", "done")
 # Codes of errors for a file as it is on the disk.
-UNREADABLE = frozenset({"too_large", "not_a_file", "no_permission", "disk_error"})
+UNREADABLE = frozenset({"too_large", "not_a_file", "hard_link", "no_permission", "disk_error"})
 _DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
@@ -298,6 +298,8 @@ def read_whole(directory: int, name: str) -> bytes:
         status = os.fstat(descriptor)
         if not stat.S_ISREG(status.st_mode):
             raise ConflictError(f"{shown} is not a file.", code="not_a_file")
+        if has_name_elsewhere(directory, status):
+            raise hard_link(shown)
         if status.st_size > MAX_BYTES:
             raise too_large(shown)
         return file.read(MAX_BYTES + 1)
@@ -348,8 +350,11 @@ def put(directory: int, aside: str, name: str) -> bool:
     """Exchange a file with the one of a name, so that `aside` is the former one. Return whether there was one."""
     while True:
         try:
-            if not stat.S_ISREG(os.stat(name, dir_fd=directory, follow_symlinks=False).st_mode):
+            status = os.stat(name, dir_fd=directory, follow_symlinks=False)
+            if not stat.S_ISREG(status.st_mode):
                 raise ConflictError(f"{name} is not a file.", code="not_a_file")
+            if has_name_elsewhere(directory, status):
+                raise hard_link(name)
             exchange(directory, aside, name)
             return True
         except ExchangeUnsupportedError:
@@ -369,6 +374,23 @@ def put_stepwise(directory: int, aside: str, name: str) -> bool:
     os.rename(aside, name, src_dir_fd=directory, dst_dir_fd=directory)
     os.rename(former, aside, src_dir_fd=directory, dst_dir_fd=directory)
     return True
+
+
+def has_name_elsewhere(directory: int, status: os.stat_result) -> bool:
+    """Return whether a file of an open directory has a name outside it, so that it may be a file of somebody else.
+
+    Both names are in the directory while the hub exchanges two files where the file system cannot do that in one step.
+    """
+    if status.st_nlink < 2:
+        return False
+    with os.scandir(directory) as entries:
+        return sum(entry.inode() == status.st_ino for entry in entries) < status.st_nlink
+
+
+def hard_link(name: str) -> ConflictError:
+    """Return the error for a file that has a name elsewhere."""
+    detail = f"{name} has a second name elsewhere on the disk (a hard link) and is not read: make a copy of it."
+    return ConflictError(detail, code="hard_link")
 
 
 def too_large(name: str) -> InvalidInputError:

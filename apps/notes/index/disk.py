@@ -1,4 +1,4 @@
-"""The files of an index: what is there, and what is in it. Symbolic links inside the folder are not followed."""
+"""The files of an index: what is there, and what is in it. Links that may lead out of the folder are not followed."""
 
 import os
 import stat
@@ -9,7 +9,7 @@ from typing import NamedTuple
 
 from apps.core.domain.errors import MemoryHubError
 from apps.notes.domain.places import MAX_SEGMENTS, USERS_FOLDER, NotePlace, is_note_name, problem_of
-from apps.notes.files.folder import MAX_BYTES, Folder
+from apps.notes.files.folder import MAX_BYTES, Folder, has_name_elsewhere
 
 # A file that was changed so lately may change again without another time: its text is compared until it is older.
 SETTLED_NS = 2_000_000_000
@@ -136,6 +136,8 @@ def read_in(directory: int, name: str, path: str) -> FoundFile:
         return FoundFile(path, stamp_of(status), "symbolic_link")
     if not stat.S_ISREG(status.st_mode):
         return FoundFile(path, stamp_of(status), "not_a_file")
+    if has_name_elsewhere(directory, status):
+        return FoundFile(path, stamp_of(status), "hard_link")
     descriptor = os.open(name, _FILE, dir_fd=directory)
     with os.fdopen(descriptor, "rb") as file:
         for _ in range(_TRIES):

@@ -60,7 +60,7 @@ class NoteStatusOutput(TypedDict):
     files: int
     chunks: int
     vectors_missing: int
-    skipped: Annotated[dict[str, int], "Files that are left out, by the reason, such as too_large or symbolic_link."]
+    skipped: Annotated[dict[str, int], "Files that are left out, by the reason, such as too_large or hard_link."]
     looked_at: Annotated[str | None, extend_schema_field(serializers.DateTimeField(allow_null=True))]
 
 

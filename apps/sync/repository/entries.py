@@ -8,12 +8,13 @@ from typing import Protocol
 from apps.sync.domain.knowledge import RefusedFile
 
 SYMLINK = "symlink"
+HARD_LINK = "hard_link"
 TOO_LARGE = "too_large"
 OBJECT_DAMAGED = "object_damaged"
 FILE_UNREADABLE = "file_unreadable"
 FILE_CHANGED = "file_changed"
 # Of files that may be read by a later try: what is known of them stays.
-PASSING_CODES = frozenset({OBJECT_DAMAGED, FILE_UNREADABLE, FILE_CHANGED})
+PASSING_CODES = frozenset({OBJECT_DAMAGED, FILE_UNREADABLE, FILE_CHANGED, HARD_LINK})
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,7 @@
 """Reads the files of a plain folder. It has no history: a commit is the digest of names and contents.
 
 No link is followed: each folder is opened in the one above it, so that nothing that is exchanged while it is read can
-lead elsewhere.
+lead elsewhere. Nor is a file read that has several names, of which one may be elsewhere.
 """
 
 import contextlib
@@ -23,6 +23,7 @@ from apps.sync.domain.paths import MAX_PATH_CHARS, is_skipped, path_problem, sho
 from apps.sync.repository.entries import (
     FILE_CHANGED,
     FILE_UNREADABLE,
+    HARD_LINK,
     SYMLINK,
     TOO_LARGE,
     FileEntry,
@@ -244,6 +245,8 @@ class FolderReader:
 
     def _hashed(self, folder: int, path: str, name: str, known: "_Known") -> FileEntry | RefusedFile:
         status = os.stat(name, dir_fd=folder, follow_symlinks=False)
+        if status.st_nlink > 1:
+            return RefusedFile(path, HARD_LINK, "It has another name (a hard link), and may be a file from elsewhere.")
         if status.st_size > self.limits.file_bytes:
             return RefusedFile(path, TOO_LARGE, too_large(status.st_size, self.limits.file_bytes))
         if blob := known.blob(path, status):
@@ -320,6 +323,8 @@ def _read(folder: int, name: bytes, limit: int) -> tuple[bytes, os.stat_result]:
         status = os.fstat(file.fileno())
         if not stat.S_ISREG(status.st_mode):
             raise ValueError("no file")
+        if status.st_nlink > 1:
+            raise ValueError("hard link")
         data = file.read(limit + 1)
         if len(data) > limit:
             raise ValueError("grew")

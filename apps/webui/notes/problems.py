@@ -10,6 +10,7 @@ WORDS = {
     "too_large": _("This is more than the 5 MB that a file may have. Nothing was changed."),
     "not_utf8": _("The file is not in UTF-8, so it can be added to here, and edited on the disk only."),
     "not_a_file": _("On the disk there is no file at this place, but a folder or a link, which is not followed."),
+    "hard_link": _("The file has a second name elsewhere on the disk (a hard link) and is not read. Make a copy."),
     "no_permission": _("The hub may not read or write this file: the operator has to allow it."),
     "disk_full": _("The disk is full. Nothing was changed; try again when there is room."),
     "disk_error": _("The disk cannot be reached now. Try again in a moment."),

@@ -1,6 +1,7 @@
 """Searching notes by words, as the files are now (spec 001, search)."""
 
 import os
+import shutil
 import time
 from dataclasses import replace
 
@@ -251,6 +252,7 @@ def test_links_huge_unreadable_and_odd_files_are_skipped_and_counted(ana, tmp_pa
     outside.write_text("- secret tea\n")
     (ana / "link.md").symlink_to(outside)
     (ana / "away").symlink_to(tmp_path)
+    (ana / "second.md").hardlink_to(outside)
     with (ana / "huge.md").open("wb") as file:
         file.truncate(disk.MAX_BYTES + 1)
     os.mkfifo(ana / "pipe.md")
@@ -265,11 +267,14 @@ def test_links_huge_unreadable_and_odd_files_are_skipped_and_counted(ana, tmp_pa
     assert sorted(paths("tea")) == ["MEMORY.md", "bytes.md"]
     skipped = dict(index_status(ACCESS, "ana").skipped)
     skipped.pop("no_permission", None)
-    assert skipped == {"symbolic_link": 1, "too_large": 1, "not_a_file": 2, "name": 2}
+    assert skipped == {"symbolic_link": 1, "hard_link": 1, "too_large": 1, "not_a_file": 2, "name": 2}
     assert index_status(ACCESS, "ana").files == 2
     (ana / "link.md").unlink()
     (ana / "link.md").write_text("- green tea\n")
+    (ana / "second.md").unlink()
+    shutil.copyfile(outside, ana / "second.md")
     assert paths("green") == ["link.md"]
+    assert paths("secret") == ["second.md"]
 
 
 def test_forgetting_deletes_the_index_and_no_search_brings_it_back(ana):

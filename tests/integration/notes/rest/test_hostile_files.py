@@ -35,6 +35,10 @@ def make_link(file, outside):
     file.symlink_to(outside)
 
 
+def make_hard_link(file, outside):
+    file.hardlink_to(outside)
+
+
 def make_folder(file, outside):
     file.mkdir()
     (file / "inside.md").write_text("inside")
@@ -52,6 +56,7 @@ def make_large(file, outside):
 
 HOSTILE = {
     "symbolic link": (make_link, 409, "not_a_file"),
+    "hard link": (make_hard_link, 409, "hard_link"),
     "folder": (make_folder, 409, "not_a_file"),
     "pipe": (make_pipe, 409, "not_a_file"),
     "50 MB": (make_large, 400, "too_large"),
@@ -86,7 +91,7 @@ def test_file_that_cannot_be_a_note_is_refused_and_left_alone(ana, folder, tmp_p
     assert ana.get(version).json()["text"].encode() == before
     assert refusal(ana.post(f"{version}/restore")) == tuple(expected)
     days = [each["day"] for each in ana.get(f"{NOTES}/daily").json()["results"]]
-    assert days == ([TODAY] if kind == "daily" and hostile == "50 MB" else []), "a file that is too large is listed"
+    assert days == ([TODAY] if kind == "daily" and hostile in {"50 MB", "hard link"} else []), "files are listed"
 
     now = os.lstat(file)
     assert (now.st_ino, now.st_size, now.st_mode) == (status.st_ino, status.st_size, status.st_mode), "untouched"

@@ -124,6 +124,34 @@ def test_links_and_pipes_are_not_read(folder: Path, tmp_path: Path) -> None:
             reader.read(entry)
 
 
+def test_a_file_with_a_second_name_is_not_read(folder: Path, tmp_path: Path) -> None:
+    outside = tmp_path / "secret.md"
+    outside.write_text("secret")
+    (folder / "second.md").hardlink_to(outside)
+    with open_reader(source_of(folder, "folder")) as reader:
+        assert files_at(reader, reader.head())["second.md"] == "hard_link"
+        with pytest.raises(KnowledgeUnavailableError):
+            reader.read_at("second.md", reader.head())
+        entry = next(file for file in reader.list(reader.head()) if file.path == "readme.txt")
+        assert isinstance(entry, FileEntry)
+        (folder / "readme.txt").unlink()
+        (folder / "readme.txt").hardlink_to(outside)
+        with pytest.raises(FileUnreadableError):
+            reader.read(entry)
+
+
+def test_name_added_to_a_known_file_is_seen(folder: Path, tmp_path: Path) -> None:
+    age(folder / "readme.txt")
+    source = source_of(folder, "folder")
+    for is_linked in (False, True, False):
+        with open_reader(source) as reader:
+            assert files_at(reader, reader.head())["readme.txt"] == ("hard_link" if is_linked else "ok")
+        if is_linked:
+            (tmp_path / "backup").unlink()
+        else:
+            (tmp_path / "backup").hardlink_to(folder / "readme.txt")
+
+
 def test_a_folder_that_is_gone_is_unavailable_and_not_empty(folder: Path, root: Path, tmp_path: Path) -> None:
     source = source_of(folder, "folder")
     with open_reader(source) as reader:
