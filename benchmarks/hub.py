@@ -66,7 +66,9 @@ def hub_environment(place: str) -> dict[str, str]:
 def running_hub(environment: Mapping[str, str], log: Path) -> Iterator[None]:
     """Start a hub, wait until it is ready, and stop it afterwards. Raises CommandError when it does not start."""
     with log.open("w") as output:
-        up = subprocess.Popen([sys.executable, MANAGE, "up"], env=environment, stdout=output, stderr=output)
+        up = subprocess.Popen(
+            [sys.executable, MANAGE, "up"], env=environment, stdout=output, stderr=output, start_new_session=True
+        )
         try:
             _wait(up, _config(environment), log)
             yield

@@ -49,6 +49,11 @@ def execute(argv: list[str]) -> None:
 
             sys.exit(run())
         if command == "qcluster":
+            import django
+
+            # Yielding begins with the work: beside busy processes the imports would take many minutes, and the hub is
+            # not ready without its worker.
+            django.setup(set_prefix=False)
             os.nice(BACKGROUND_NICENESS)
         elif command is not None and command not in WITHOUT_DATABASE:
             count_in_hub()

@@ -209,3 +209,21 @@ def test_launched_server_is_seen_before_its_file(tmp_path: Path) -> None:
         shell.communicate(b"\n")
     assert found == [shell.pid]
     assert others == []
+
+
+# --- the worker ---------------------------------------------------------------------------------------
+
+NICE_AT = """
+import os, sys
+from django.apps import apps
+os.nice = lambda steps: sys.exit(f"nice {steps}, imported: {apps.ready}")
+from memoryhub.process.commandline import execute
+execute(["manage.py", "qcluster"])
+"""
+
+
+def test_worker_yields_only_once_it_has_imported(tmp_path: Path) -> None:
+    environment = {**os.environ, "MEMORYHUB_DATA_DIR": str(tmp_path), "DJANGO_SETTINGS_MODULE": "memoryhub.settings"}
+    command = [sys.executable, "-c", NICE_AT]
+    ended = subprocess.run(command, cwd=PROJECT, env=environment, capture_output=True, text=True, check=False)
+    assert "nice 10, imported: True" in ended.stderr
