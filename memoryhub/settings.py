@@ -299,6 +299,7 @@ LOGGING = {
     # 503 is an answer that names what is missing, and a client that waits for /readyz gets it many times.
     "filters": {
         "request id": {"()": "apps.core.request_id.RequestIdFilter"},
+        "foreign host": {"()": "apps.core.foreign_hosts.ForeignHostFilter"},
         "not unavailable": {
             "()": "django.utils.log.CallbackFilter",
             "callback": lambda record: getattr(record, "status_code", None) != 503,
@@ -318,6 +319,7 @@ LOGGING = {
         "memoryhub": {"level": CONFIG.log_level},
         "memoryhub.access": {"level": "INFO"},
         "django.request": {"level": "ERROR", "filters": ["not unavailable"]},
+        "django.security.DisallowedHost": {"filters": ["foreign host"]},
         # It writes a traceback a second while its server is gone; live push says so once.
         "channels_redis": {"level": "CRITICAL"},
     },
