@@ -24,6 +24,8 @@ LOCATION = OpenApiParameter(
     "Location", str, OpenApiParameter.HEADER, response=[201], description="The address of what was created."
 )
 NO_NUL = r"[^\u0000]"
+# The server answers these before it knows which operation is asked for.
+HEAD_TOO_LARGE = {"description": "The request line and the headers are longer than 64 KB together. There is no body."}
 
 
 class AutoSchema(SpectacularAutoSchema):
@@ -49,13 +51,17 @@ class AutoSchema(SpectacularAutoSchema):
     def _get_response_bodies(self, direction: Literal["request", "response"] = "response") -> dict[str, Any]:
         bodies: dict[str, Any] = super()._get_response_bodies(direction)
         has_body = self.method in {"POST", "PUT", "PATCH"}
-        statuses = ["400", "401", "403", "503"] if self.view.get_authenticators() else []
-        statuses += ["400", "413", "415", "503"] if has_body else []
-        statuses += ["404"] if statuses and "{" in self.path else []
+        # A body may be sent to any operation. With a key: what a request names may be gone, or not be for this key, or
+        # be in a state (a person who is being forgotten, a file that is no note) that allows nothing.
+        statuses = ["413"]
+        if self.view.get_authenticators():
+            statuses += ["400", "401", "403", "404", "409", "503", *([] if self.method == "GET" else ["429"])]
+        statuses += ["400", "415", "503"] if has_body else []
+        statuses += ["404"] if "{" in self.path else []
         for code in statuses:
             if code not in bodies:
                 bodies[code] = self._get_response_for_code(Problem, code, direction=direction)  # type: ignore[no-untyped-call]
-        return bodies
+        return {**bodies, "431": HEAD_TOO_LARGE}
 
     def get_tags(self) -> list[str]:
         """Return the section of the documentation."""
