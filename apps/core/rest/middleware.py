@@ -1,4 +1,4 @@
-"""Middleware: metrics of every request, and the policy of contents."""
+"""Middleware: metrics of every request, and the headers of every answer."""
 
 import time
 from collections.abc import Callable
@@ -53,13 +53,17 @@ class RequestMetricsMiddleware:
 
 
 class ContentPolicyMiddleware(CSPMiddleware):
-    """The headers that say what a page may do: what it loads and runs, and which devices it may use.
+    """The headers that say what a page may do: what it loads and runs, which devices it may use, and who may keep it.
+
+    No browser and no proxy keeps an answer whose view does not say that it may: passwords, codes of a second factor and
+    keys are shown by views of others too, and by those that come later.
 
     For JSON, which is never rendered, the header of django-csp is made once and not for each answer.
     """
 
     def process_response(self, request: HttpRequest, response: HttpResponseBase) -> HttpResponseBase:
         """Add the headers."""
+        response.headers.setdefault("Cache-Control", "no-store")
         response.headers.setdefault("Permissions-Policy", settings.PERMISSIONS_POLICY)
         response.headers.setdefault("Cross-Origin-Resource-Policy", "same-origin")
         is_plain = isinstance(response, Response | JsonResponse) and getattr(request, "_csp_nonce", None) is None
