@@ -126,7 +126,7 @@ DATABASES["default"]["CONN_HEALTH_CHECKS"] = True
 # Limits count in the database, so that all web processes count together. What one process caches is in "process".
 CACHES = {
     "default": {
-        "BACKEND": "django.core.cache.backends.db.DatabaseCache",
+        "BACKEND": "apps.accounts.cache.CountsCache",
         "LOCATION": "accounts_cachedvalue",
         "OPTIONS": {"MAX_ENTRIES": 10_000},
     },
@@ -165,6 +165,7 @@ ACCOUNT_RATE_LIMITS = {
 }
 MFA_ADAPTER = "apps.accounts.adapters.SecondFactorAdapter"
 MFA_FORMS = {
+    "activate_totp": "apps.accounts.forms.ActivateAppForm",
     "add_webauthn": "apps.accounts.forms.AddPasskeyForm",
     "edit_webauthn": "apps.accounts.forms.EditPasskeyForm",
 }

@@ -8,6 +8,7 @@ from django.contrib.auth.models import Group, Permission, User
 from django.contrib.sessions.models import Session
 from django.test import Client
 from django.urls import reverse
+from pytest_django import Settings
 
 from apps.accounts.powers import is_last_manager
 from apps.accounts.services import account_create, sessions_end
@@ -187,7 +188,8 @@ def test_an_account_that_is_switched_on_again_signs_in_again() -> None:
 
 
 @pytest.mark.parametrize("step", ["password", "switched off", "signed out everywhere"])
-def test_a_sign_in_that_waits_for_its_second_factor_ends_too(step: str) -> None:
+def test_a_sign_in_that_waits_for_its_second_factor_ends_too(step: str, settings: Settings) -> None:
+    settings.MFA_TOTP_TOLERANCE = 1
     secret, client = set_up_app(signed_in("ana", is_superuser=True)), Client()
     sign_in(client)
     ana = User.objects.get()
@@ -198,7 +200,7 @@ def test_a_sign_in_that_waits_for_its_second_factor_ends_too(step: str) -> None:
         User.objects.update(is_active=False)
     else:
         sessions_end(login=ana)
-    client.post(reverse("mfa_authenticate"), {"code": code_of(secret)})
+    client.post(reverse("mfa_authenticate"), {"code": code_of(secret, 1)})
     assert not is_signed_in(client)
 
 

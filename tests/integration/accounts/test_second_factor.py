@@ -21,7 +21,10 @@ pytestmark = pytest.mark.django_db
 
 @pytest.fixture(autouse=True)
 def tolerant(settings: Settings) -> None:
-    """A code stays valid while the clock steps into its next half minute."""
+    """A code stays valid while the clock steps into its next half minute, and so does the code after that.
+
+    The code that set up an app is used: these tests sign in with the next one.
+    """
     settings.MFA_TOTP_TOLERANCE = 1
 
 
@@ -37,13 +40,13 @@ def test_an_app_is_set_up_and_asked_for(settings: Settings) -> None:
     wrong = client.post(reverse("mfa_authenticate"), {"code": "000000"})
     assert "Incorrect code" in wrong.content.decode()
     assert FailedSignIns.objects.get().count == 1
-    assert client.post(reverse("mfa_authenticate"), {"code": code_of(secret)}).headers["Location"] == "/admin/"
+    assert client.post(reverse("mfa_authenticate"), {"code": code_of(secret, 1)}).headers["Location"] == "/admin/"
     assert "1 failed sign-in to your account" in client.get(reverse("mfa_index")).content.decode()
 
 
 def test_a_code_works_once() -> None:
     secret = set_up_app(signed_in("ana", is_superuser=True))
-    code, first, second = code_of(secret), Client(), Client()
+    code, first, second = code_of(secret, 1), Client(), Client()
     for client in (first, second):
         sign_in(client)
         client.post(reverse("mfa_authenticate"), {"code": code})

@@ -43,7 +43,7 @@ def test_signing_in_with_an_authenticator_app(live_server: LiveServer, settings:
         enter(second, "password", PASSWORD)
         second.wait_for_url("**/2fa/authenticate/**")
         assert second.evaluate("document.documentElement.scrollWidth") <= 320
-        enter(second, "code", code_of(secret))
+        enter(second, "code", code_of(secret, 1))
         second.wait_for_selector("text=This browser")
         second.click("button:has-text('Sign out there')")
         second.wait_for_selector("text=1 session was signed out.")
