@@ -118,5 +118,6 @@ UNWATCHED: dict[str, str] = {
     "sync_knowledgefile": "written with the items of a run",
     "sync_knowledgeitem": "written with the changes of a run",
     "sync_syncstate": "written with a run",
+    "sync_webhookdelivery": "written with a run",
     "usersessions_usersession": "written by requests; a list of sessions is of the moment",
 }

@@ -1,5 +1,6 @@
 """Sources of knowledge, their items, and their syncs."""
 
+from apps.sync.models.deliveries import WebhookDelivery
 from apps.sync.models.runs import (
     ConflictTypeChoices,
     PointerActionChoices,
@@ -52,4 +53,5 @@ __all__ = [
     "SyncRun",
     "SyncRunState",
     "SyncState",
+    "WebhookDelivery",
 ]

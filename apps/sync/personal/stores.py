@@ -21,6 +21,7 @@ from apps.sync.models import (
     SyncCheckpoint,
     SyncRun,
     SyncState,
+    WebhookDelivery,
 )
 from apps.sync.repository.locations import parse_location
 from apps.sync.runs.lock import source_lock
@@ -42,6 +43,7 @@ class KnowledgeStore(PersonalStore):
     order = 88
     models = (
         KnowledgeSource, SyncState, KnowledgeFile, KnowledgeItem, SyncRun, SyncCheckpoint, SyncChange, PointerConflict,
+        WebhookDelivery,
     )  # fmt: skip
     kinds = ("knowledge_source",)
 

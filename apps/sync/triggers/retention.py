@@ -1,24 +1,40 @@
-"""How long runs are kept: for rollbacks and for people who look at them."""
+"""How long runs are kept, for rollbacks and for people who look at them, and deliveries of webhooks."""
+
+from datetime import timedelta
 
 from django.db.models import Exists, OuterRef, Q, QuerySet
 
+from apps.core.domain.clock import SYSTEM_CLOCK, Clock, utcnow
 from apps.sync.domain.state import Resolution
-from apps.sync.models import KnowledgeSource, PointerConflict, SyncCheckpoint, SyncConflictState, SyncRun, SyncRunState
+from apps.sync.models import (
+    KnowledgeSource,
+    PointerConflict,
+    SyncCheckpoint,
+    SyncConflictState,
+    SyncRun,
+    SyncRunState,
+    WebhookDelivery,
+)
 from apps.sync.runs.checkpoint import checkpoints_trim
 from apps.sync.sources.removal import copies_sweep
+from apps.sync.triggers.webhook import MAX_AGE
 
 # Of each source.
 KEPT_RUNS = 200
 BATCH = 500
+# Longer than a delivery may be old, for clocks that differ.
+KEPT_DELIVERIES = MAX_AGE + timedelta(days=1)
 
 
-def runs_trim() -> int:
-    """Delete old runs of every source with their changes and conflicts, and copies of sources that are gone; each hour.
+def runs_trim(*, clock: Clock = SYSTEM_CLOCK) -> int:
+    """Delete old runs of every source with their changes and conflicts, and what sources and webhooks left; each hour.
 
     The last 200 of a source stay, and with them those that a checkpoint needs, that found a conflict which waits, or
-    in which a person decided to leave a memory as it is. Return how many runs were deleted.
+    in which a person decided to leave a memory as it is. Deliveries of webhooks stay for a month. Return how many runs
+    were deleted.
     """
     copies_sweep()
+    WebhookDelivery.objects.filter(received_at__lt=utcnow(clock) - KEPT_DELIVERIES).delete()
     return sum(trim_source(source) for source in KnowledgeSource.objects.order_by("pk"))
 
 
