@@ -20,9 +20,8 @@ from django.test import TransactionTestCase
 
 from tests.effort import load_profile
 from tests.emptying import truncate
-from tests.retried import pytest_sessionfinish as pytest_sessionfinish
-from tests.retried import pytest_terminal_summary as pytest_terminal_summary
 
+pytest_plugins = ["tests.retried", "tests.tiers"]
 PREFIX = "memoryhub-tests-"
 IS_WORKER = "PYTEST_XDIST_WORKER" in os.environ
 

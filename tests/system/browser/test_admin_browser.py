@@ -1,7 +1,6 @@
 """The admin in a real browser: its pages work, and nothing is refused or missing."""
 
 import re
-import shutil
 from collections.abc import Callable
 
 import pytest
@@ -11,15 +10,12 @@ from pytest_django.live_server_helper import LiveServer
 
 from apps.core.models import ApiKey
 from apps.semantic.models import Memory
+from tests.browser import BROWSER as BROWSER
+from tests.browser import FLAGS as FLAGS
 from tests.integration.admin.pages import address
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
-BROWSER = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
-FLAGS = (
-    "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
-    "--disable-component-update", "--disable-sync",
-)  # fmt: skip
 PASSWORD = "a long enough password"
 
 

@@ -1,0 +1,115 @@
+"""Every test is in one tier, and what is slow or needs a browser is not in the quick one."""
+
+import re
+from pathlib import Path
+from types import SimpleNamespace
+
+import pytest
+
+from tests import tiers
+from tests.tiers import PATHS, QUICK, TESTS, TIERS, chosen, tier_of_path, tiers_of_file
+
+FILES = sorted({*TESTS.rglob("test_*.py")} - {Path(__file__)})
+PAGE = (TESTS.parent / "docs" / "contribute" / "testing.md").read_text("utf-8")
+# What the page says runs all that the default leaves out.
+REST = "browser or kill or deep"
+ALL = "quick or browser or kill or deep"
+KINDS = {"unit", "integration", "hostile", "system"}
+
+
+def is_run(name: str, expression: str = "", *arguments: str) -> bool:
+    """Return whether a file is imported by `pytest -m expression arguments`."""
+    options, place = SimpleNamespace(markexpr=expression), SimpleNamespace(dir=TESTS.parent)
+    config = SimpleNamespace(option=options, invocation_params=place, args=list(arguments) or ["tests"])
+    return tiers.pytest_ignore_collect(TESTS / name, config) is None
+
+
+def test_every_file_of_tests_is_of_a_kind() -> None:
+    assert {path.relative_to(TESTS).parts[0] for path in FILES} == KINDS
+
+
+def test_every_file_of_tests_is_in_a_tier() -> None:
+    assert {tier_of_path(path) for path in FILES} == set(TIERS)
+
+
+def test_places_of_tiers_exist() -> None:
+    named = [place for places in PATHS.values() for place in places]
+    assert [place for place in named if not (TESTS / place).exists()] == []
+
+
+def test_what_launches_browser_is_of_its_tier() -> None:
+    launching = [path for path in FILES if "playwright" in path.read_text() and path != Path(__file__)]
+    assert launching
+    assert [path.name for path in launching if tier_of_path(path) != "browser"] == []
+
+
+def test_what_starts_hub_is_not_quick() -> None:
+    starting = [path for path in FILES if "from tests.system.hub import" in path.read_text()]
+    assert starting
+    assert [path.name for path in starting if QUICK in tiers_of_file(path)] == []
+
+
+def test_page_names_commands_and_tiers() -> None:
+    commands = re.findall(r"^uv run pytest.*?(?= +#|$)", PAGE, re.MULTILINE)
+    assert commands[:2] == ["uv run pytest", f'uv run pytest -m "{REST}"']
+    assert set(re.findall(r"^\| `([a-z]+)` \|", PAGE, re.MULTILINE)) == set(TIERS)
+
+
+def test_files_that_page_names_exist() -> None:
+    named = re.findall(r"\btests/[\w/]+\.\w+", PAGE)
+    assert [name for name in named if not (TESTS.parent / name).exists()] == []
+
+
+@pytest.mark.parametrize("tier", TIERS)
+def test_two_documented_commands_run_each_test_once(tier: str) -> None:
+    assert chosen(tier, "") is not chosen(tier, REST)
+
+
+@pytest.mark.parametrize("tier", TIERS)
+def test_gate_runs_every_tier(tier: str) -> None:
+    assert chosen(tier, ALL)
+    assert f'-m "{ALL}"' in (TESTS.parent / ".ci" / "run").read_text()
+
+
+@pytest.mark.parametrize(("expression", "expected"), [("kill", {"kill"}), ("not deep", {"kill", "browser", QUICK})])
+def test_expression_chooses_tiers(expression: str, expected: set[str]) -> None:
+    assert {tier for tier in TIERS if chosen(tier, expression)} == expected
+
+
+def test_expression_with_other_marks_imports_all() -> None:
+    assert all(chosen(tier, "kill and not django_db") for tier in TIERS)
+
+
+def test_default_does_not_import_slow_files() -> None:
+    assert is_run("unit/core/test_scope.py")
+    assert not is_run("system/test_up.py")
+    assert not is_run("system/browser/test_admin_browser.py")
+
+
+def test_rest_does_not_import_quick_files() -> None:
+    assert not is_run("unit/core/test_scope.py", REST)
+    assert is_run("system/test_up.py", REST)
+
+
+def test_file_that_is_named_is_run() -> None:
+    assert is_run("system/test_up.py", "", "tests/system/test_up.py::test_any")
+    assert not is_run("system/test_up.py", "", "tests/system/test_lease.py")
+
+
+def test_folder_that_is_named_is_run_without_other_tiers() -> None:
+    assert is_run("system/test_up.py", "", "tests/system")
+    assert not is_run("system/browser/test_admin_browser.py", "", "tests/system")
+    assert is_run("system/browser/test_admin_browser.py", "", "tests/system/browser")
+
+
+def test_files_with_marked_tests_are_imported_for_them(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tiers, "TESTS", tmp_path)
+    (tmp_path / "test_mixed.py").write_text("@pytest.mark.deep\ndef test_all(): ...")
+    assert tiers_of_file(tmp_path / "test_mixed.py") == {QUICK, "deep"}
+
+
+def test_test_cannot_be_in_two_tiers() -> None:
+    marks = [pytest.mark.deep.mark, pytest.mark.kill.mark]
+    item = SimpleNamespace(nodeid="tests/test_it.py::test_it", iter_markers=lambda: iter(marks))
+    with pytest.raises(pytest.UsageError, match="deep and kill"):
+        tiers.pytest_itemcollected(item)

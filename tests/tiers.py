@@ -1,0 +1,141 @@
+"""Tiers of tests: what `uv run pytest` runs, and what the gate runs besides (docs/contribute/testing.md).
+
+A test is in the tier of its mark (`@pytest.mark.deep`), else in that of its path in PATHS, else it is quick. Without
+`-m` the quick ones are run, and whatever the command line names by its file, or by a folder of its tier. A file that
+has no test of the tiers that are run is not imported.
+"""
+
+import re
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+from xdist.scheduler import LoadScopeScheduling
+
+from tests.browser import BROWSER, NO_BROWSER
+
+TESTS = Path(__file__).parent
+QUICK = "quick"
+PROPERTY = "tier"
+# In the order in which they run, so that no long test begins when all others are done.
+TIERS = {
+    "kill": "start, stop or kill processes of a hub",
+    "browser": "look at pages in Chromium",
+    "deep": "try every case of a large matrix",
+    QUICK: "are quick and deterministic",
+}
+# The first that matches counts. Paths are those below `tests`, or end with `/`.
+PATHS = {
+    "browser": (
+        "system/browser/",
+        "system/test_now_says.py",
+        "system/test_live_processes.py",
+        "system/test_live_person.py",
+    ),
+    "kill": ("system/",),
+    "deep": ("hostile/test_schema.py",),
+}
+_MARK = re.compile(rf"\bmark\.({'|'.join(TIERS)})\b")
+_WORDS = re.compile(r"[\w\s()]+")
+
+
+def tier_of_path(path: Path) -> str:
+    """Return the tier of the tests of a file, or of a folder, that have no mark."""
+    below = f"{path.relative_to(TESTS)}{'/' if path.is_dir() else ''}"
+    for tier, places in PATHS.items():
+        if any(below == place or (place.endswith("/") and below.startswith(place)) for place in places):
+            return tier
+    return QUICK
+
+
+def tiers_of_file(path: Path) -> set[str]:
+    """Return the tiers that tests of a file may be in."""
+    return {tier_of_path(path), *_MARK.findall(path.read_text())}
+
+
+def chosen(tier: str, expression: str) -> bool:
+    """Return whether `pytest -m expression` may run tests of a tier. One that names other marks may run any."""
+    names = set(re.findall(r"\w+", expression)) - {"and", "or", "not"}
+    if not expression:
+        return tier == QUICK
+    if not names <= set(TIERS) or not _WORDS.fullmatch(expression):
+        return True
+    return bool(eval(expression, {"__builtins__": {}}, {name: name == tier for name in names}))
+
+
+def is_named(path: Path, config: pytest.Config) -> bool:
+    """Return whether the command line names a file, or a folder of its tier that it is in."""
+    for argument in config.args:
+        place = (config.invocation_params.dir / argument.partition("::")[0]).resolve()
+        is_inside = place in path.parents and TESTS in place.parents
+        if place == path or (is_inside and tier_of_path(place) == tier_of_path(path) != QUICK):
+            return True
+    return False
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Make the tiers known as marks."""
+    for tier, what in TIERS.items():
+        config.addinivalue_line("markers", f"{tier}: tests that {what}.")
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Leave a file alone that has no test of the tiers that are run."""
+    if collection_path.is_dir() or not collection_path.name.startswith("test_") or TESTS not in collection_path.parents:
+        return None
+    expression = config.option.markexpr
+    if any(chosen(tier, expression) for tier in tiers_of_file(collection_path)):
+        return None
+    return None if not expression and is_named(collection_path, config) else True
+
+
+def pytest_itemcollected(item: pytest.Item) -> None:
+    """Mark each test with its tier. Raises UsageError for one with marks of several."""
+    marked = {mark.name for mark in item.iter_markers()} & set(TIERS)
+    if len(marked) > 1:
+        raise pytest.UsageError(f"{item.nodeid} is marked as {' and '.join(sorted(marked))}: a test is in one tier.")
+    (tier,) = marked or {tier_of_path(item.path)}
+    item.add_marker(tier)
+    item.user_properties.append((PROPERTY, tier))
+    if tier == "browser" and BROWSER is None:
+        item.add_marker(pytest.mark.skip(reason=NO_BROWSER))
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave out tests of tiers that are not run, and begin with the longest."""
+    tiers = {item: dict(item.user_properties)[PROPERTY] for item in items}
+    if not config.option.markexpr:
+        left_out = {item for item in items if tiers[item] != QUICK and not is_named(item.path, config)}
+        config.hook.pytest_deselected(items=list(left_out))
+        items[:] = [item for item in items if item not in left_out]
+    items.sort(key=lambda item: list(TIERS).index(tiers[item]))
+
+
+class Scheduling(LoadScopeScheduling):
+    """Gives processes a file at a time, or the tests of an `xdist_group` together, in the order of the tiers."""
+
+    def _split_scope(self, nodeid: str) -> str:
+        _, at, group = nodeid.rpartition("@")
+        return group if at and "]" not in group and "::" not in group else nodeid.partition("::")[0]
+
+
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Scheduling:
+    """Return how tests are given to processes."""
+    return Scheduling(config, log)
+
+
+def pytest_terminal_summary(terminalreporter: Any) -> None:
+    """Say how many tests of each tier ran, and that none looked at a page where there is no browser."""
+    ended = {outcome: terminalreporter.stats.get(outcome, []) for outcome in ("passed", "failed", "skipped")}
+    ran = Counter(tier_of_report(one) for one in ended["passed"] + ended["failed"] if one.when == "call")
+    terminalreporter.write_line("tests run: " + ", ".join(f"{tier} {ran[tier]:,}" for tier in reversed(TIERS)))
+    skipped = [one for one in ended["skipped"] if tier_of_report(one) == "browser"]
+    if skipped and BROWSER is None:
+        terminalreporter.write_line(f"{len(skipped)} tests of pages were skipped: {NO_BROWSER}.", red=True)
+
+
+def tier_of_report(report: Any) -> str:
+    """Return the tier of the test of a report."""
+    return dict(getattr(report, "user_properties", ())).get(PROPERTY, QUICK)
