@@ -1,5 +1,6 @@
 """The dependency contracts catch what they are there for: a planted violation fails the check."""
 
+import re
 import shutil
 import subprocess
 import sys
@@ -31,47 +32,50 @@ PLANTED = [
 ]
 
 
+def module_of(file: str) -> str:
+    return file.removesuffix(".py").replace("/", ".")
+
+
+def check(project: Path) -> subprocess.CompletedProcess[str]:
+    command = [sys.executable, "-c", "from importlinter.cli import lint_imports_command as run; run()", "--no-cache"]
+    return subprocess.run(command, cwd=project, capture_output=True, text=True, timeout=300, check=False)
+
+
 @pytest.fixture(scope="module")
-def project(make_place) -> Path:
-    """A copy of the code."""
+def answer(make_place) -> str:
+    """What the check says of a copy of the code with all violations at once, and an app that no layer names."""
     place = make_place()
     for name in ("apps", "memoryhub", "benchmarks"):
         shutil.copytree(PROJECT / name, place / name, ignore=shutil.ignore_patterns("__pycache__"))
     shutil.copy(PROJECT / "pyproject.toml", place)
     (place / "tests").mkdir()
     shutil.copy(PROJECT / "tests" / "contracts.py", place / "tests")
-    return place
+    for file, line, _ in PLANTED:
+        with (place / file).open("a") as code:
+            code.write(f"\n{line}\n")
+    (place / "apps" / "stray").mkdir()
+    (place / "apps" / "stray" / "__init__.py").touch()
+    done = check(place)
+    assert done.returncode == 1
+    return done.stdout
 
 
-def check(project: Path) -> subprocess.CompletedProcess[str]:
-    command = [sys.executable, "-c", "from importlinter.cli import lint_imports_command as run; run()", "--no-cache"]
-    return subprocess.run(command, cwd=project, capture_output=True, text=True, timeout=120, check=False)
+def reason(answer: str, contract: str) -> str:
+    """Return what the check says of a broken contract, on one line."""
+    _, _, reasons = answer.partition("Broken contracts")
+    _, _, reason = reasons.partition(f"{contract}\n---")
+    return " ".join(re.split(r"\n-{5,}", reason)[0].split())
 
 
-def test_the_code_keeps_every_contract(project: Path) -> None:
-    assert check(project).returncode == 0
+def test_the_code_keeps_every_contract() -> None:
+    assert check(PROJECT).returncode == 0
 
 
 @pytest.mark.parametrize(("file", "line", "contract"), PLANTED)
-def test_a_planted_violation_is_found(project: Path, file: str, line: str, contract: str) -> None:
-    path = project / file
-    before = path.read_text()
-    path.write_text(f"{before}\n{line}\n")
-    try:
-        result = check(project)
-    finally:
-        path.write_text(before)
-    assert result.returncode == 1
-    assert f"{contract} BROKEN" in result.stdout
+def test_a_planted_violation_is_found(answer: str, file: str, line: str, contract: str) -> None:
+    assert f"{contract} BROKEN" in answer
+    assert f"{module_of(file)} -> {line.removeprefix('import ')} (l." in reason(answer, contract)
 
 
-def test_an_app_that_no_layer_names_is_found(project: Path) -> None:
-    app = project / "apps" / "stray"
-    app.mkdir()
-    (app / "__init__.py").touch()
-    try:
-        result = check(project)
-    finally:
-        shutil.rmtree(app)
-    assert result.returncode == 1
-    assert "stray" in result.stdout
+def test_an_app_that_no_layer_names_is_found(answer: str) -> None:
+    assert "apps.stray" in reason(answer, "An app imports only from the layers below it")
