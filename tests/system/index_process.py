@@ -27,6 +27,7 @@ from apps.retrieval.domain.rows import RowStore  # noqa: E402
 from apps.retrieval.domain.vectors.graph import VectorGraph  # noqa: E402
 from apps.semantic.index import graphs, snapshots  # noqa: E402
 from apps.semantic.index.snapshots import Snapshots  # noqa: E402
+from tests.system.ended import noticed  # noqa: E402
 
 PATIENCE = 60.0
 ACCESS = system_access("test")
@@ -81,8 +82,9 @@ def _run(work: Callable[..., None], place: Place, arguments: tuple[Any, ...]) ->
 
 def die_doing(work: Callable[[], None], place: Place, step: str, time: int = 1) -> bool:
     """Have another process do it; True if it was killed at the step, False if it came to its end without one."""
-    process = start(_do_or_die, place, work, step, time)
-    process.join(PATIENCE)
+    with noticed():
+        process = start(_do_or_die, place, work, step, time)
+        process.join(PATIENCE)
     assert process.exitcode in {0, -signal.SIGKILL}, f"exit code {process.exitcode}"
     return process.exitcode != 0
 

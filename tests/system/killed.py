@@ -28,6 +28,7 @@ from apps.episodic.retention.delete import event_delete  # noqa: E402
 from apps.episodic.retention.prune import timeline_prune  # noqa: E402
 from apps.episodic.retention.purge import events_purge  # noqa: E402
 from tests.integration.episodic.upkeep import ACCESS, archived, clock_at, hot  # noqa: E402
+from tests.system.ended import noticed  # noqa: E402
 
 PATIENCE = 60.0
 SEGMENT_EVENTS = 20
@@ -82,9 +83,10 @@ def die_doing(order: Order, timeline_dir: Path) -> bool:
     context = multiprocessing.get_context("forkserver")
     context.set_forkserver_preload([__name__])
     arguments = (order, str(connection.settings_dict["NAME"]), str(timeline_dir))
-    process = context.Process(target=_run, args=arguments, daemon=True)
-    process.start()
-    process.join(PATIENCE)
+    with noticed():
+        process = context.Process(target=_run, args=arguments, daemon=True)
+        process.start()
+        process.join(PATIENCE)
     assert process.exitcode in {0, -signal.SIGKILL}, f"exit code {process.exitcode}"
     return process.exitcode != 0
 

@@ -15,6 +15,7 @@ from django.conf import settings  # noqa: E402
 from django.db import connection  # noqa: E402
 
 from apps.people.erasure.run import erasure_run  # noqa: E402
+from tests.system.ended import noticed  # noqa: E402
 
 PATIENCE = 60.0
 
@@ -28,9 +29,10 @@ def die_forgetting(erasure_id: int, steps: int) -> bool:
     context.set_forkserver_preload([__name__])
     places = tuple(str(place) for place in (settings.TIMELINE_DIR, settings.SEMANTIC_INDEX_DIR, settings.DOWNLOADS_DIR))
     arguments = (erasure_id, steps, str(connection.settings_dict["NAME"]), places)
-    process = context.Process(target=_run, args=arguments, daemon=True)
-    process.start()
-    process.join(PATIENCE)
+    with noticed():
+        process = context.Process(target=_run, args=arguments, daemon=True)
+        process.start()
+        process.join(PATIENCE)
     assert process.exitcode in {0, -signal.SIGKILL}, f"exit code {process.exitcode}"
     return process.exitcode != 0
 

@@ -24,6 +24,7 @@ from apps.notes.files.changes import note_append, note_edit, note_read  # noqa: 
 from apps.notes.files.removal import folder_rename, note_delete, note_rename  # noqa: E402
 from apps.notes.models import ExtractionRun  # noqa: E402
 from apps.notes.services import runs_continue  # noqa: E402
+from tests.system.ended import noticed  # noqa: E402
 
 PATIENCE = 120.0
 
@@ -41,6 +42,14 @@ def begin(work: Any, *arguments: Any) -> multiprocessing.process.BaseProcess:
     process = context.Process(target=_run, args=(place, work, arguments), daemon=True)
     process.start()
     return process
+
+
+def killed(work: Any, *arguments: Any) -> None:
+    """Have a process do something until it kills itself, and wait until the database has noticed."""
+    with noticed():
+        process = begin(work, *arguments)
+        process.join(PATIENCE)
+        assert process.exitcode == -signal.SIGKILL, f"exit code {process.exitcode}"
 
 
 def _run(place: tuple[str, ...], work: Any, arguments: tuple[Any, ...]) -> None:

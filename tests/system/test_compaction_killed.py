@@ -1,7 +1,5 @@
 """Compactions that are killed at every step: MEMORY.md is whole, and what was begun is finished or begun again."""
 
-import signal
-
 import pytest
 
 from apps.notes.compaction.decide import compaction_apply, compaction_undo
@@ -12,7 +10,7 @@ from apps.notes.files.folder import REPLACE_STEPS
 from apps.notes.models import Compaction, CompactionState
 from tests.caches import notes_dir as notes_dir
 from tests.integration.notes.compactions import SHORTER, TEXT, answer, memory, run, script, settings_of, written
-from tests.system.notes_process import PATIENCE, apply_and_die, begin, compact_and_die, undo_and_die
+from tests.system.notes_process import apply_and_die, compact_and_die, killed, undo_and_die
 
 pytestmark = [
     pytest.mark.django_db(transaction=True),
@@ -20,12 +18,6 @@ pytestmark = [
     pytest.mark.xdist_group("killed"),
 ]
 STEPS = (*WRITE_STEPS, *REPLACE_STEPS)
-
-
-def killed(work, *arguments):
-    process = begin(work, *arguments)
-    process.join(PATIENCE)
-    assert process.exitcode == -signal.SIGKILL
 
 
 @pytest.mark.parametrize("step", RUN_STEPS)

@@ -1,6 +1,5 @@
 """Workers that extract facts are killed at every step, and beside each other: each fact is written once."""
 
-import signal
 from collections import Counter
 from typing import Any
 
@@ -14,7 +13,7 @@ from apps.notes.services import runs_continue
 from apps.semantic.models import Memory
 from tests.api import api_for
 from tests.caches import notes_dir as notes_dir
-from tests.system.notes_process import PATIENCE, begin, extract_and_die, extract_until_done
+from tests.system.notes_process import PATIENCE, begin, extract_and_die, extract_until_done, killed
 
 pytestmark = [
     pytest.mark.django_db(transaction=True),
@@ -42,9 +41,7 @@ def items(user: str) -> Counter[str]:
 @pytest.mark.parametrize("step", RUN_STEPS)
 def test_run_whose_worker_was_killed_is_continued_and_writes_once(step: str) -> None:
     flush("ana")
-    process = begin(extract_and_die, step)
-    process.join(PATIENCE)
-    assert process.exitcode == -signal.SIGKILL
+    killed(extract_and_die, step)
     assert runs_continue() == (step != "finished"), "at once: the lock went with the process"
     run = ExtractionRun.objects.get()
     assert (run.state, run.error) == ("finished", "")

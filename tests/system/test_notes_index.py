@@ -13,7 +13,7 @@ from apps.notes.index.refresh import REFRESH_STEPS
 from apps.notes.selectors import index_status, notes_search
 from apps.notes.services import index_rebuild, index_refresh
 from tests.caches import notes_dir as notes_dir
-from tests.system.notes_process import PATIENCE, append_many, begin, die_at, save_like_an_editor
+from tests.system.notes_process import PATIENCE, append_many, begin, die_at, killed, save_like_an_editor
 
 pytestmark = [
     pytest.mark.django_db(transaction=True),
@@ -66,12 +66,6 @@ def rebuild_and_die(step):
 
 def refresh_and_die(step):
     index_refresh("ana", step=die_at(step))
-
-
-def killed(work, *arguments):
-    process = begin(work, *arguments)
-    process.join(PATIENCE)
-    assert process.exitcode == -signal.SIGKILL
 
 
 @pytest.mark.parametrize("step", REFRESH_STEPS)

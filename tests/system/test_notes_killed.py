@@ -1,6 +1,5 @@
 """Processes that write notes are killed at every step, and write in a crowd: each entry is there once."""
 
-import signal
 import time
 from collections import Counter
 
@@ -19,7 +18,7 @@ from apps.notes.models import NoteVersion
 from apps.notes.services import index_refresh, notes_look
 from tests.caches import notes_dir as notes_dir
 from tests.effort import IS_THOROUGH
-from tests.system.notes_process import PATIENCE, append_and_die, append_many, begin, edit_and_die, save_like_an_editor
+from tests.system.notes_process import append_and_die, append_many, begin, edit_and_die, killed, save_like_an_editor
 
 pytestmark = [
     pytest.mark.django_db(transaction=True),
@@ -27,12 +26,6 @@ pytestmark = [
     pytest.mark.xdist_group("killed"),
 ]
 STEPS = [step for step in (*WRITE_STEPS, *REPLACE_STEPS) if step != "confirmed"]
-
-
-def killed(work, *arguments):
-    process = begin(work, *arguments)
-    process.join(PATIENCE)
-    assert process.exitcode == -signal.SIGKILL
 
 
 @pytest.mark.parametrize("step", STEPS)

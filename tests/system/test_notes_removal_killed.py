@@ -1,7 +1,5 @@
 """Processes that delete and rename notes are killed at every step: the text is in one place, and restorable."""
 
-import signal
-
 import pytest
 
 from apps.notes.domain.places import MAIN, parse_place
@@ -11,19 +9,13 @@ from apps.notes.files.removal import DELETE_STEPS, RENAME_STEPS, note_delete
 from apps.notes.files.versions import text_of
 from apps.notes.models import ChangeKind, NoteVersion
 from tests.caches import notes_dir as notes_dir
-from tests.system.notes_process import PATIENCE, begin, delete_and_die, rename_and_die
+from tests.system.notes_process import delete_and_die, killed, rename_and_die
 
 pytestmark = [
     pytest.mark.django_db(transaction=True),
     pytest.mark.usefixtures("notes_dir"),
     pytest.mark.xdist_group("killed"),
 ]
-
-
-def killed(work, *arguments):
-    process = begin(work, *arguments)
-    process.join(PATIENCE)
-    assert process.exitcode == -signal.SIGKILL
 
 
 @pytest.mark.parametrize("step", DELETE_STEPS)

@@ -108,6 +108,20 @@ def wait_for_topic(socket: ClientConnection, topic: str) -> Frame:
     raise AssertionError(f"no frame says {topic}")
 
 
+def next_topic(socket: ClientConnection, seconds: float = PATIENCE) -> str:
+    """The topic of the next frame. Raises TimeoutError where none comes in time."""
+    topic: str = json.loads(socket.recv(seconds))["topic"]
+    return topic
+
+
+def topics_until(socket: ClientConnection, topic: str, count: int = 1) -> list[str]:
+    """The topics of all frames before the n-th with a topic, however long they take."""
+    found: list[str] = []
+    while found.count(topic) < count:
+        found.append(next_topic(socket))
+    return found[:-1]
+
+
 def code_of_close(socket: ClientConnection) -> int:
     """The code that the hub closes a socket with."""
     with contextlib.suppress(ConnectionClosed):

@@ -1,5 +1,6 @@
 """A person's pages hear of what is theirs, and of nothing else."""
 
+import contextlib
 import time
 from collections.abc import Iterator
 from contextlib import ExitStack
@@ -33,10 +34,11 @@ from memoryhub.topics import OWN
 from memoryhub.topics import TOPICS as TABLES
 from tests.integration.live.browsers import (
     Browser,
-    frames,
     in_its_loop,
     live_server,
+    next_topic,
     sign_in,
+    topics_until,
     wait_for_topic,
     wait_until,
 )
@@ -71,9 +73,16 @@ def remember(person: str, content: str) -> Memory:
     return memory_save(access=SYSTEM, draft=MemoryDraft(content, scope=Scope(person))).memory
 
 
-def topics(socket: ClientConnection, seconds: float = 0.4) -> set[str]:
-    """What comes within a time, without beats."""
-    return {frame["topic"] for frame in frames(socket, seconds)} - {"alive"}
+def hears_only(socket: ClientConnection, *expected: str) -> bool:
+    """Wait until all of these topics came, however long that takes; return whether no other one comes besides beats."""
+    found: set[str] = set()
+    while not found >= set(expected):
+        found.add(next_topic(socket))
+    with contextlib.suppress(TimeoutError):
+        while True:  # beats that are here already say nothing of what is still to come
+            found.add(next_topic(socket, 0))
+    found.update(topics_until(socket, "alive", 3))
+    return found - {"alive"} == set(expected)
 
 
 def record(person: str) -> None:
@@ -88,7 +97,7 @@ def test_a_person_hears_of_their_own_memories_only(pages: dict[str, ClientConnec
     frame = wait_for_topic(pages["ana"], "memories")
     assert set(frame) == {"topic", "version"}
     wait_for_topic(pages["ana"], MINE)
-    assert topics(pages["ben"]) == set()
+    assert hears_only(pages["ben"])
 
 
 @pytest.mark.parametrize(
@@ -103,11 +112,11 @@ def test_a_person_hears_of_their_own_memories_only(pages: dict[str, ClientConnec
 )
 def test_each_change_of_a_person_is_theirs_alone(pages: dict[str, ClientConnection], change: Any, topic: str) -> None:
     Memory.objects.bulk_create([Memory(user_id="ana", content="x", created_at=NOW, updated_at=NOW)])
-    for socket in pages.values():
-        topics(socket, 0.3)
+    assert hears_only(pages["ana"], "memories", MINE)
+    assert hears_only(pages["ben"])
     change()
-    assert topics(pages["ana"]) == {topic, MINE}
-    assert topics(pages["ben"]) == set()
+    assert hears_only(pages["ana"], topic, MINE)
+    assert hears_only(pages["ben"])
 
 
 def test_one_statement_about_two_people_tells_each(pages: dict[str, ClientConnection]) -> None:
@@ -115,10 +124,10 @@ def test_one_statement_about_two_people_tells_each(pages: dict[str, ClientConnec
     remember("ben", "Ben drinks tea")
     remember("cleo", "Cleo drinks tea")
     for socket in pages.values():
-        topics(socket, 0.3)
+        assert hears_only(socket, "memories", MINE)
     assert Memory.objects.filter(user_id__in=["ana", "ben", "cleo"]).update(importance=0.4) == 3
     for socket in pages.values():
-        assert topics(socket) == {"memories", MINE}
+        assert hears_only(socket, "memories", MINE)
 
 
 def test_a_person_hears_nothing_of_the_hub(pages: dict[str, ClientConnection]) -> None:
@@ -126,15 +135,15 @@ def test_a_person_hears_nothing_of_the_hub(pages: dict[str, ClientConnection]) -
     remember("cleo", "Cleo drinks tea")
     record("cleo")
     for socket in pages.values():
-        assert topics(socket) == set()
+        assert hears_only(socket)
 
 
 def test_a_service_says_that_something_is_mine(pages: dict[str, ClientConnection]) -> None:
     with transaction.atomic():
         person_changed("ana")
-        assert topics(pages["ana"], 0.3) == set()
-    assert topics(pages["ana"]) == {MINE}
-    assert topics(pages["ben"]) == set()
+        assert hears_only(pages["ana"])
+    assert hears_only(pages["ana"], MINE)
+    assert hears_only(pages["ben"])
 
 
 def test_own_changes_since_the_page_was_made_come(server: WebServer) -> None:
@@ -146,8 +155,8 @@ def test_own_changes_since_the_page_was_made_come(server: WebServer) -> None:
         browsers["ana"].socket(f"/live?since={before}") as mine,
         browsers["ben"].socket(f"/live?since={before}") as his,
     ):
-        assert topics(mine) == {"memories", MINE}
-        assert topics(his) == set()
+        assert hears_only(mine, "memories", MINE)
+        assert hears_only(his)
 
 
 def test_an_account_that_loses_its_pages_hears_no_more(server: WebServer) -> None:
@@ -158,7 +167,7 @@ def test_an_account_that_loses_its_pages_hears_no_more(server: WebServer) -> Non
         viewer = next(iter(live_process().sockets))
         wait_until(lambda: viewer.viewer.person == person_digest("ben"))
         remember("ana", "Ana drinks tea")
-        assert topics(socket) == set()
+        assert hears_only(socket)
 
 
 def test_an_owner_with_pages_hears_of_both(server: WebServer) -> None:
@@ -172,13 +181,13 @@ def test_an_owner_with_pages_hears_of_both(server: WebServer) -> None:
 
 
 def test_who_has_pages_gets_beats_that_refresh_nothing(pages: dict[str, ClientConnection]) -> None:
-    assert {frame["topic"] for frame in frames(pages["ana"], 0.8)} == {"alive"}
+    assert {*topics_until(pages["ana"], "alive", 4)} == {"alive"}
 
 
 def test_all_people_hear_after_a_lost_connection(pages: dict[str, ClientConnection]) -> None:
     in_its_loop(lambda live: live.hear({"own": {own_note("*", "memories"): 5}}))
     for socket in pages.values():
-        assert topics(socket) == {"memories", MINE}
+        assert hears_only(socket, "memories", MINE)
 
 
 # --- what is notified -------------------------------------------------------------------------------------

@@ -70,8 +70,8 @@ def test_pages_of_an_account_have_nothing_refused(live_server: LiveServer, setti
         page.goto(base + reverse("mfa_add_webauthn"))
         page.fill("[name=name]", "phone")
         page.check("[name=passwordless]")
-        page.click("#mfa_webauthn_add")
-        page.wait_for_url("**/2fa/**", wait_until="load")
+        with page.expect_navigation(wait_until="load"):
+            page.click("#mfa_webauthn_add")
         page.goto(base + reverse("mfa_list_webauthn"))
         assert page.get_by_text("phone").count() > 0
         context.clear_cookies()

@@ -19,12 +19,15 @@ window.refusedParts = [];
 document.addEventListener("securitypolicyviolation", (event) =>
   window.refusedParts.push(`${event.violatedDirective} ${event.blockedURI} ${event.sourceFile}:${event.lineNumber}`));
 """
-# Colours take a moment to change; nothing is measured between.
+# Colours take a moment to change; nothing is measured between. What has begun to change ends at once.
 STILL = """() => {
   const sheet = new CSSStyleSheet();
   sheet.replaceSync("*, ::before, ::after { transition: none !important; animation: none !important; }");
   document.adoptedStyleSheets = [...document.adoptedStyleSheets, sheet];
 }"""
+ENDED = """() => document.getAnimations().forEach((one) => {
+  try { one.finish(); } catch { one.cancel(); }
+})"""
 # The admin keeps the theme that was chosen; pages of people follow the browser alone.
 CHOOSE = """(theme) => {
   const root = document.documentElement;
@@ -82,6 +85,7 @@ class Tab:
         """Return what axe finds: by some rules, or by all of the levels A and AA."""
         if not self.page.evaluate("'axe' in window"):
             self.page.evaluate(AXE)
+        self.page.evaluate(ENDED)
         only = {"type": "rule", "values": rules} if rules else {"type": "tag", "values": LEVELS}
         found: list[str] = self.page.evaluate(RUN_AXE, {"runOnly": only, "preload": False})
         return found
