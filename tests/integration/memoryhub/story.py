@@ -15,7 +15,6 @@ from urllib.parse import quote, urlencode
 
 from django.apps import apps
 from django.http import HttpResponse
-from drf_spectacular.generators import SchemaGenerator
 
 from apps.core.domain.clock import SYSTEM_CLOCK, utcnow
 from apps.core.domain.scope import Permission, system_access
@@ -32,19 +31,13 @@ from apps.people.services import connection_answer
 from apps.sync.models import KnowledgeSource, SyncKind
 from apps.sync.services import sync_run
 from tests.api import Api
+from tests.document import operations
 from tests.integration.core.processes import beside
 from tests.integration.episodic.timeline import Timeline
 from tests.integration.llm.chat_server import Reply, running_chat_server
 from tests.integration.llm.configuring import MODEL, call, configured, price, spent
 from tests.unit.sync.repository.repositories import Origin
 
-DOCUMENT: dict[str, Any] = SchemaGenerator().get_schema(request=None, public=True)  # type: ignore[no-untyped-call]
-# Method, path and description of each operation.
-OPERATIONS: dict[str, tuple[str, str, dict[str, Any]]] = {
-    operation["operationId"]: (method, path, operation)
-    for path, methods in DOCUMENT["paths"].items()
-    for method, operation in methods.items()
-}
 UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 WORD = re.compile(r"[a-z_]+")
 # The files of the source of the examples: two decisions, and one that has no text yet.
@@ -108,7 +101,7 @@ class Story:
 
     def send(self, operation_id: str, example: Example) -> HttpResponse:
         """Return the answer to the request of an example."""
-        method, path, operation = OPERATIONS[operation_id]
+        method, path, operation = operations()[operation_id]
         for name, value in example.path.items():
             path = path.replace(f"{{{name}}}", quote(value, safe=""))
         query = {name: json.dumps(value).strip('"') if not isinstance(value, str) else value

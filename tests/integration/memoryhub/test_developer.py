@@ -18,7 +18,7 @@ from apps.core.rest.developer import first_steps
 from apps.semantic.models import Memory
 from memoryhub.config.api_sections import SECTIONS, section_of
 from tests.api import Api, api_for
-from tests.integration.memoryhub.story import DOCUMENT, OPERATIONS
+from tests.document import document, operations
 from tests.integration.memoryhub.web import serving
 
 PLACEHOLDER = "export OPERATOR_KEY=mh_...\n"
@@ -80,14 +80,14 @@ def test_page_shows_steps_with_its_own_address(client: Client, settings: Any) ->
 
 
 def test_sections_begin_with_what_most_need() -> None:
-    names = [tag["name"] for tag in DOCUMENT["tags"]]
+    names = [tag["name"] for tag in document()["tags"]]
     assert names[:4] == ["Save", "Search", "Timeline", "Decisions"]
-    assert all(tag["description"] for tag in DOCUMENT["tags"])
+    assert all(tag["description"] for tag in document()["tags"])
     assert not any(" " in name for name in names)  # they are parts of addresses
 
 
 def test_every_section_has_operations() -> None:
-    used = {tag for _, _, operation in OPERATIONS.values() for tag in operation["tags"]}
+    used = {tag for _, _, operation in operations().values() for tag in operation["tags"]}
     assert used == {section.name for section in SECTIONS}
 
 
@@ -107,7 +107,7 @@ def test_every_section_has_operations() -> None:
     ],
 )
 def test_operation_is_in_its_section(operation_id: str, section: str) -> None:
-    assert OPERATIONS[operation_id][2]["tags"] == [section]
+    assert operations()[operation_id][2]["tags"] == [section]
 
 
 def test_address_without_section_is_refused() -> None:

@@ -11,7 +11,7 @@ from apps.core.domain.scope import Permission, Scope
 from apps.semantic.models import Memory
 from memoryhub.config.api_sections import SECTIONS
 from tests.api import api_for
-from tests.integration.memoryhub.story import EXAMPLES, OPERATIONS
+from tests.integration.memoryhub.story import EXAMPLES
 from tests.system.browser.test_admin_browser import BROWSER, FLAGS, watch
 
 pytestmark = [
@@ -64,7 +64,7 @@ def check_themes(page: Page) -> None:
         page.emulate_media(color_scheme=scheme)
         page.evaluate("(one) => localStorage.setItem('adminTheme', JSON.stringify(one || 'auto'))", chosen)
         page.reload()
-        expect(page.locator(".opblock")).to_have_count(len(OPERATIONS), timeout=30_000)
+        expect(page.locator(".opblock")).to_have_count(len(EXAMPLES), timeout=30_000)
         found[scheme, chosen] = background(page)
     light, dark = found["light", None], found["dark", None]
     assert (found["dark", "light"], found["light", "dark"]) == (light, dark)
@@ -82,7 +82,7 @@ def test_example_is_tried_on_the_page(live_server: LiveServer, timeline_dir: Pat
         page = context.new_page()
         complaints = watch(page)
         page.goto(f"{live_server.url}/api/docs")
-        expect(page.locator(".opblock")).to_have_count(len(OPERATIONS), timeout=30_000)
+        expect(page.locator(".opblock")).to_have_count(len(EXAMPLES), timeout=30_000)
         summaries = page.locator(".opblock-summary-description").all_inner_texts()
         assert sorted(summaries) == sorted(example.summary for example in EXAMPLES.values())
         check_landing(page)
