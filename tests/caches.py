@@ -46,10 +46,15 @@ def downloads_dir(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.fixture(autouse=True)
 def notes_dir(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Return where the notes of the default user are, a folder of the test's own; those of others are below `users`."""
+    return place_notes(tmp_path, monkeypatch)
+
+
+def place_notes(place: Path, patch: pytest.MonkeyPatch) -> Path:
+    """Have all of notes below a folder, and return where those of the default user are."""
     from django.conf import settings  # a parameter of a test may have the name of pytest-django's fixture
 
-    directory = tmp_path / "prompts" / "memory"
-    monkeypatch.setattr(settings, "NOTES_DIR", directory)
-    monkeypatch.setattr(settings, "NOTES_INDEX_DIR", tmp_path / "notes-index")
-    monkeypatch.setattr(settings, "NOTES_LOCKS_DIR", tmp_path / "run" / "notes")
+    directory = place / "prompts" / "memory"
+    patch.setattr(settings, "NOTES_DIR", directory)
+    patch.setattr(settings, "NOTES_INDEX_DIR", place / "notes-index")
+    patch.setattr(settings, "NOTES_LOCKS_DIR", place / "run" / "notes")
     return directory
