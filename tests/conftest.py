@@ -10,16 +10,16 @@ import os
 import shutil
 import tempfile
 from pathlib import Path
+from typing import Any
 
 import django
 import psutil
 import pytest
 from django.conf import settings
-from django.db import connection
 from django.test import TransactionTestCase
 
 from tests.effort import load_profile
-from tests.emptying import truncate
+from tests.emptying import empty_written, keep_prepared
 
 pytest_plugins = ["tests.retried", "tests.tiers"]
 PREFIX = "memoryhub-tests-"
@@ -34,6 +34,8 @@ def _prepare_environment() -> Path:
     os.environ["DJANGO_SETTINGS_MODULE"] = "memoryhub.settings"
     os.environ["MEMORYHUB_DATA_DIR"] = str(place)
     os.environ["MEMORYHUB_EMBEDDER"] = "hashing"
+    # Tests start many processes; each would compile every module where caches of bytecode are off.
+    os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
     return place
 
 
@@ -46,26 +48,7 @@ load_profile()
 settings.STORAGES["staticfiles"] = {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"}
 
 
-# What migrations and their signals have written stays as it is; no test changes it.
-KEPT_TABLES = ("django_migrations", "django_content_type", "auth_permission")
-
-
-def _truncate_written(_: TransactionTestCase) -> None:
-    """Empty the tables in which something was written since they were emptied last.
-
-    Django's own way empties every table and writes content types and permissions again: it took longer than most tests.
-    """
-    with connection.cursor() as cursor:
-        cursor.execute(
-            "SELECT relname FROM pg_class WHERE relkind = 'r' AND relnamespace = 'public'::regnamespace "
-            "AND relname <> ALL(%s) AND pg_relation_size(oid) > 0",
-            [list(KEPT_TABLES)],
-        )
-        if written := [name for (name,) in cursor.fetchall()]:
-            truncate(written)
-
-
-TransactionTestCase._fixture_teardown = _truncate_written  # type: ignore[attr-defined]
+TransactionTestCase._fixture_teardown = empty_written  # type: ignore[attr-defined]
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -87,6 +70,13 @@ def django_db_modify_db_settings(django_db_modify_db_settings_parallel_suffix: N
         if not STARTED.exists():
             EmbeddedDatabase(DATA_DIR, durable=False).start()
             STARTED.touch()
+
+
+@pytest.fixture(scope="session")
+def django_db_setup(django_db_setup: None, django_db_blocker: Any) -> None:
+    """Remember what the migrations of a new database have written."""
+    with django_db_blocker.unblock():
+        keep_prepared()
 
 
 def _forget_indexes() -> None:

@@ -4,6 +4,14 @@ import pytest
 from django.conf import settings
 from django.db import connection
 
+from apps.core.domain.scope import Permission, Scope
+from apps.core.models import ApiKey
+from apps.core.services import key_create
+from apps.episodic.models import RetentionPolicy
+from apps.rules.models import MergeRule
+from tests import emptying
+from tests.emptying import empty_written
+
 
 @pytest.mark.django_db
 def test_test_database_is_embedded_one_with_pgvector():
@@ -41,6 +49,24 @@ def test_threads_of_test_get_connections_of_their_own():
     for thread in threads:
         thread.join()
     assert len(set(seen)) == 8
+
+
+@pytest.mark.django_db(transaction=True)
+def test_emptied_database_is_as_migrations_left_it():
+    before = list(RetentionPolicy.objects.values()), list(MergeRule.objects.order_by("pk").values())
+    assert all(before)
+    RetentionPolicy.objects.all().delete()
+    MergeRule.objects.update(updated_by="a test")
+    key_create(name="app", scope=Scope("ana"), permission=Permission.READ, actor="test")
+    empty_written(None)
+    assert not ApiKey.objects.exists()
+    assert (list(RetentionPolicy.objects.values()), list(MergeRule.objects.order_by("pk").values())) == before
+
+
+@pytest.mark.django_db(transaction=True)
+def test_nothing_is_emptied_when_nothing_was_written(monkeypatch):
+    monkeypatch.setattr(emptying, "truncate", lambda tables: pytest.fail(f"emptied {tables}"))
+    empty_written(None)
 
 
 def test_tests_use_data_directory_of_their_own_and_hashing_embedder():
