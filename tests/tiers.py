@@ -34,7 +34,12 @@ PATHS = {
         "system/test_live_person.py",
     ),
     "kill": ("system/",),
-    "deep": ("hostile/test_schema.py",),
+    "deep": (
+        "hostile/test_schema.py",
+        "hostile/test_stored_contents.py",
+        "integration/accounts/test_bound_attacks.py",
+        "integration/words/test_untranslated.py",
+    ),
 }
 _MARK = re.compile(rf"\bmark\.({'|'.join(TIERS)})\b")
 _WORDS = re.compile(r"[\w\s()]+")

@@ -42,6 +42,15 @@ pytestmark = pytest.mark.django_db
 
 EACH_BOUND = pytest.mark.parametrize("bound", BOUNDS.values(), ids=BOUNDS.keys())
 EACH_BOUND_OR_STOP = pytest.mark.parametrize("bound", [*BOUNDS.values(), *STOPS.values()], ids=[*BOUNDS, *STOPS])
+# One of each shape, where every operation is called with every memory. The others are for the gate.
+QUICK_BOUNDS = {"a user", "a household and a persona", "all but a user who stopped it"}
+EACH_BOUND_OR_STOP_IN_FULL = pytest.mark.parametrize(
+    "bound",
+    [
+        pytest.param(bound, id=name, marks=() if name in QUICK_BOUNDS else pytest.mark.deep)
+        for name, bound in (BOUNDS | STOPS).items()
+    ],
+)
 EACH_STOP = pytest.mark.parametrize("bound", STOPS.values(), ids=STOPS.keys())
 EACH_GRANT = pytest.mark.parametrize(("bound", "reads"), GRANTS.values(), ids=GRANTS.keys())
 ABOUT_MEMORIES = [operation for operation in OPERATIONS if not operation.is_about_keys]
@@ -67,7 +76,7 @@ def test_every_method_is_in_the_table() -> None:
 # --- the bound of a key -------------------------------------------------------------------------------
 
 
-@EACH_BOUND_OR_STOP
+@EACH_BOUND_OR_STOP_IN_FULL
 def test_id_outside_bound_answers_like_one_that_does_not_exist(world: World, bound: Scope) -> None:
     api = api_for(bound)
     before = stored()
@@ -82,7 +91,7 @@ def test_id_outside_bound_answers_like_one_that_does_not_exist(world: World, bou
     assert stored() == before
 
 
-@EACH_BOUND_OR_STOP
+@EACH_BOUND_OR_STOP_IN_FULL
 def test_no_answer_speaks_of_what_is_outside_bound(world: World, bound: Scope) -> None:
     api = api_for(bound)
     for operation in sorted(ABOUT_MEMORIES, key=lambda operation: operation.is_write):

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import pytest
 
 from tests import tiers
-from tests.tiers import PATHS, QUICK, TESTS, TIERS, chosen, tier_of_path, tiers_of_file
+from tests.tiers import PATHS, QUICK, TESTS, TIERS, Scheduling, chosen, tier_of_path, tiers_of_file
 
 FILES = sorted({*TESTS.rglob("test_*.py")} - {Path(__file__)})
 PAGE = (TESTS.parent / "docs" / "contribute" / "testing.md").read_text("utf-8")
@@ -106,6 +106,20 @@ def test_files_with_marked_tests_are_imported_for_them(tmp_path: Path, monkeypat
     monkeypatch.setattr(tiers, "TESTS", tmp_path)
     (tmp_path / "test_mixed.py").write_text("@pytest.mark.deep\ndef test_all(): ...")
     assert tiers_of_file(tmp_path / "test_mixed.py") == {QUICK, "deep"}
+
+
+@pytest.mark.parametrize(
+    ("test", "unit"),
+    [
+        ("tests/test_it.py::test_it", "tests/test_it.py"),
+        ("tests/test_it.py::TestIt::test_it[a@b.example]", "tests/test_it.py"),
+        ("tests/test_it.py::test_it[a::b]", "tests/test_it.py"),
+        ("tests/test_it.py::test_it@hub", "hub"),
+        ("tests/test_it.py::test_it[a@b]@index killed", "index killed"),
+    ],
+)
+def test_process_takes_file_or_group(test: str, unit: str) -> None:
+    assert Scheduling._split_scope(SimpleNamespace(), test) == unit
 
 
 def test_test_cannot_be_in_two_tiers() -> None:
