@@ -151,10 +151,16 @@ class Membership(models.Model):
     uuid = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
     user_id = models.CharField(max_length=MAX_IDENTIFIER_CHARS, help_text="The person.")
     household_id = models.CharField(
-        max_length=MAX_IDENTIFIER_CHARS, blank=True, default="", help_text="The household they belong to, or"
+        max_length=MAX_IDENTIFIER_CHARS,
+        blank=True,
+        default="",
+        help_text="The household that they belong to; empty for a persona.",
     )
     persona_id = models.CharField(
-        max_length=MAX_IDENTIFIER_CHARS, blank=True, default="", help_text="the persona that speaks with them."
+        max_length=MAX_IDENTIFIER_CHARS,
+        blank=True,
+        default="",
+        help_text="The persona that speaks with them; empty for a household.",
     )
     state = models.CharField(max_length=10, choices=MembershipState.choices, default=MembershipState.MEMBER)
     made_by = models.CharField(max_length=200, editable=False)
