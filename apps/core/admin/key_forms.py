@@ -168,6 +168,8 @@ class KeyChangeForm(forms.ModelForm):  # type: ignore[type-arg]
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
+        if "origin" in self.fields:
+            self.fields["origin"].required = False  # what does not say it leaves it as it is
         if "shown_reads" in self.fields:
             self.fields["shown_reads"].initial = self.instance.reads
 
@@ -185,7 +187,7 @@ class KeyChangeForm(forms.ModelForm):  # type: ignore[type-arg]
         return expires_at
 
     def clean_origin(self) -> str:
-        origin: str = self.cleaned_data["origin"]
+        origin: str = self.cleaned_data["origin"] or self.instance.origin
         if self.instance.is_connected and WriteOrigin.APP.is_below(WriteOrigin(origin)):
             raise ValidationError(gettext(CONNECTED))
         return origin

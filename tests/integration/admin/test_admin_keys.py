@@ -57,6 +57,24 @@ def test_a_new_key_works_as_it_was_ordered(operator: Client) -> None:
     assert key.created_by == "admin:operator"
 
 
+def test_origin_of_a_key_is_chosen_and_changed(operator: Client) -> None:
+    secret_in(add(operator, user_id="ana", origin="person"))
+    key = ApiKey.objects.get(user_id="ana")
+    change = address(ApiKey, "change", key.pk)
+    assert (key.origin, "Said by a person" in text_of(operator, change)) == ("person", True)
+    operator.post(change, {"name": key.name, "origin": "document"})
+    key.refresh_from_db()
+    assert key.origin == "document"
+
+
+def test_what_a_person_connected_stays_an_app(operator: Client) -> None:
+    key = key_create(name="lamp", scope=Scope("ana"), permission=Permission.READ, actor="person:ana")[0]
+    page = operator.post(address(ApiKey, "change", key.pk), {"name": "lamp", "origin": "person"})
+    key.refresh_from_db()
+    assert (page.status_code, key.origin) == (200, "app")
+    assert "What a person connected is an app" in page.content.decode()
+
+
 def test_what_a_key_may_read_besides_is_chosen_from_who_there_is_or_entered(operator: Client) -> None:
     api_for(Scope()).save("tea", user_id="team:kitchen")
     page = text_of(operator, address(ApiKey, "add"))
