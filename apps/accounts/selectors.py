@@ -11,6 +11,7 @@ from django.contrib.postgres.aggregates import ArrayAgg
 from django.db.models import Max, Min, QuerySet, Sum
 from django.utils.translation import gettext as _
 
+from apps.accounts.address import client_address
 from apps.accounts.models import Account, FailedSignIns, Invitation
 from apps.accounts.roles import all_roles
 from apps.core.bounds import is_bound
@@ -25,6 +26,7 @@ __all__ = [
     "SignInAlarm",
     "account_scopes",
     "all_roles",
+    "client_address",
     "colleagues",
     "invitation_list",
     "second_factors",

@@ -240,7 +240,8 @@ class ConnectionState(models.TextChoices):
 class ConnectionRequest(models.Model):
     """An app that asks for a key by a code, as in RFC 8628. Written by `apps.people.connecting` only; lasts minutes.
 
-    Codes and the address are kept as digests. user_id: who confirmed it, until the app has fetched its key.
+    Codes are kept as digests, and of the address those of its networks (`connecting.networks`). user_id: who confirmed
+    it, until the app has fetched its key.
     """
 
     uuid = models.UUIDField("id", default=uuid.uuid4, unique=True, editable=False)
@@ -249,6 +250,7 @@ class ConnectionRequest(models.Model):
     device_digest = models.CharField(max_length=64, unique=True)
     user_digest = models.CharField(max_length=64, unique=True)
     address_digest = models.CharField(max_length=64)
+    block_digest = models.CharField(max_length=64, default="")
     state = models.CharField(max_length=10, choices=ConnectionState.choices, default=ConnectionState.WAITING)
     user_id = models.CharField(max_length=MAX_IDENTIFIER_CHARS, blank=True, default="")
     created_at = models.DateTimeField()

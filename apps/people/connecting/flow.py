@@ -4,7 +4,8 @@ from dataclasses import dataclass
 from datetime import timedelta
 from uuid import UUID
 
-from django.db import transaction
+from django.db import connection, transaction
+from django.db.models import Count, QuerySet
 
 from apps.audit.services import record
 from apps.core.db.user_locks import hold_users
@@ -15,6 +16,7 @@ from apps.core.models import ApiKey
 from apps.core.pauses import PERSON
 from apps.core.services import key_create
 from apps.people.connecting.codes import digest_of, new_device_code, new_user_code, read_user_code
+from apps.people.connecting.networks import networks_of
 from apps.people.models import ConnectionRequest, ConnectionState
 
 LIFETIME = timedelta(minutes=10)
@@ -22,8 +24,10 @@ INTERVAL_SECONDS = 5
 # How much an app that asks too often has to wait longer each time (RFC 8628, 3.5).
 SLOWER_SECONDS = 5
 MAX_INTERVAL_SECONDS = 60
-# Requests of one address, and of all, within a lifetime.
-MAX_PER_ADDRESS, MAX_IN_ALL = 20, 1_000
+# Requests of one client, of the block of addresses around it, and of all, within a lifetime.
+MAX_PER_CLIENT, MAX_PER_BLOCK, MAX_IN_ALL = 20, 60, 1_000
+# An advisory lock with a key of its own: requests are counted one after the other.
+COUNT_LOCK = 0x636F_6E6E
 MAX_NAME_CHARS = 100
 
 
@@ -36,27 +40,53 @@ class Codes:
     request: ConnectionRequest
 
 
+@transaction.atomic
 def connection_request(*, name: str, permission: Permission, address: str, clock: Clock = SYSTEM_CLOCK) -> Codes:
     """Note that an app asks for a key, and return its codes, which are kept nowhere. permission: read or write.
 
-    Raises ThrottledError where this address, or all together, ask too often.
+    address: of the client, an IP address. Raises ThrottledError where this client, its block of addresses, or all
+    together ask too often.
     """
-    now, asking = utcnow(clock), digest_of("address", address)
-    lately = ConnectionRequest.objects.filter(created_at__gt=now - LIFETIME)
-    if lately.filter(address_digest=asking).count() >= MAX_PER_ADDRESS or lately.count() >= MAX_IN_ALL:
-        raise ThrottledError("Too many requests for a key. Try again later.", retry_after=int(LIFETIME.total_seconds()))
+    now, (client, block) = utcnow(clock), networks_of(address)
+    digests = {"address_digest": digest_of("address", client), "block_digest": digest_of("block", block)}
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT pg_advisory_xact_lock(%s)", [COUNT_LOCK])
+    make_room(ConnectionRequest.objects.filter(created_at__gt=now - LIFETIME), **digests)
     device_code, user_code = new_device_code(), new_user_code()
     request = ConnectionRequest.objects.create(
         name=name,
         permission=permission,
         device_digest=digest_of("device", device_code),
         user_digest=digest_of("user", user_code),
-        address_digest=asking,
+        **digests,
         created_at=now,
         expires_at=now + LIFETIME,
         interval=INTERVAL_SECONDS,
     )
     return Codes(device_code, user_code, request)
+
+
+def make_room(lately: QuerySet[ConnectionRequest], *, address_digest: str, block_digest: str) -> None:
+    """Have room for one more request of a client. Raises ThrottledError where there is none.
+
+    Where all together have asked too often, the block with the most requests loses its oldest: whoever asks from many
+    addresses takes the room from themselves, and a client that has asked for nothing yet still finds some. What a
+    person has confirmed stays.
+    """
+    throttled = ThrottledError(
+        "Too many requests for a key. Try again later.", retry_after=int(LIFETIME.total_seconds())
+    )
+    of_block = lately.filter(block_digest=block_digest).count()
+    if lately.filter(address_digest=address_digest).count() >= MAX_PER_CLIENT or of_block >= MAX_PER_BLOCK:
+        raise throttled
+    if lately.count() < MAX_IN_ALL:
+        return
+    lost = lately.exclude(state=ConnectionState.CONFIRMED)
+    largest = lost.values("block_digest").annotate(asked=Count("pk")).order_by("-asked").first()
+    if largest is None or largest["asked"] <= of_block + 1:
+        raise throttled
+    oldest = lost.filter(block_digest=largest["block_digest"]).order_by("pk").values("pk")[:1]
+    ConnectionRequest.objects.filter(pk__in=oldest).delete()
 
 
 def connection_find(typed: str, *, clock: Clock = SYSTEM_CLOCK) -> ConnectionRequest:

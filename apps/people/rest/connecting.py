@@ -5,6 +5,7 @@ from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from apps.accounts.selectors import client_address
 from apps.core.domain.clock import SYSTEM_CLOCK, utcnow
 from apps.core.domain.scope import Permission
 from apps.core.rest.views import HubView
@@ -32,7 +33,7 @@ class ConnectView(HubView):
         """
         data = validate(ConnectInput, request.data)
         codes = services.connection_request(
-            name=data["name"], permission=Permission(data["permission"]), address=request.META.get("REMOTE_ADDR") or ""
+            name=data["name"], permission=Permission(data["permission"]), address=client_address(request)
         )
         left = codes.request.expires_at - utcnow(SYSTEM_CLOCK)
         answer: ConnectOutput = {

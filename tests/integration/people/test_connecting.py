@@ -15,7 +15,7 @@ from apps.core.models import ApiKey
 from apps.core.personal.registry import personal_stores
 from apps.core.services import key_create
 from apps.people.connecting.codes import LETTERS, digest_of, new_user_code, read_user_code, show_user_code
-from apps.people.connecting.flow import LIFETIME, MAX_PER_ADDRESS, Codes
+from apps.people.connecting.flow import LIFETIME, MAX_PER_CLIENT, Codes
 from apps.people.models import ConnectionRequest
 from apps.people.services import (
     connection_answer,
@@ -158,7 +158,7 @@ def test_a_code_is_typed_in_any_way_and_is_no_other_one() -> None:
 
 
 def test_one_address_asks_only_so_often(clock: DeterministicClock) -> None:
-    for _ in range(MAX_PER_ADDRESS):
+    for _ in range(MAX_PER_CLIENT):
         asked(clock)
     with pytest.raises(ThrottledError):
         asked(clock)
@@ -170,8 +170,8 @@ def test_one_address_asks_only_so_often(clock: DeterministicClock) -> None:
 
 def test_too_many_over_rest_are_told_to_wait() -> None:
     app = Api()
-    answers = [app.post(CONNECT, {"name": "lamp"}) for _ in range(MAX_PER_ADDRESS + 1)]
-    assert [answer.status_code for answer in answers] == [200] * MAX_PER_ADDRESS + [429]
+    answers = [app.post(CONNECT, {"name": "lamp"}) for _ in range(MAX_PER_CLIENT + 1)]
+    assert [answer.status_code for answer in answers] == [200] * MAX_PER_CLIENT + [429]
     assert int(answers[-1]["Retry-After"]) > 0
 
 
