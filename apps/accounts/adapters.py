@@ -1,6 +1,7 @@
 """How allauth is used here: there is no sign-up, no mail is sent, and every failure is counted."""
 
 from typing import Any
+from urllib.parse import urlsplit
 
 from allauth.account.adapter import DefaultAccountAdapter
 from allauth.account.internal.stagekit import clear_login
@@ -17,6 +18,7 @@ from django.utils.translation import gettext_lazy as _
 from apps.accounts.address import client_address
 from apps.accounts.failures import account_named, record_failure
 from apps.accounts.limits import too_many_requests
+from apps.core.pages.addresses import hub_address
 
 # In a session: the digest of the password with which a sign-in began.
 BEGAN_WITH = "account_began_with"
@@ -81,4 +83,4 @@ class SecondFactorAdapter(DefaultMFAAdapter):
 
     def get_totp_issuer(self) -> str:
         """Return the name of the hub, with the host by which several hubs are distinguished."""
-        return f"MemoryHub {self._get_site_name()}"
+        return f"MemoryHub {urlsplit(hub_address(context.request)).netloc}"

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from functools import cache, partial
 from typing import Any
+from urllib.parse import urlsplit
 
 from django.conf import settings
 from django.http import HttpRequest
@@ -178,5 +179,5 @@ def environment(request: HttpRequest) -> list[str]:
     if config.debug:
         return [gettext("Debug mode"), "danger"]
     if config.https:
-        return [request.get_host(), "success"]
+        return [urlsplit(config.public_url).netloc, "success"]
     return [gettext("Local"), "info"]

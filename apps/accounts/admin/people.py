@@ -39,6 +39,7 @@ from apps.core.admin.kit import (
     required_permission,
     scope_in_words,
 )
+from apps.core.pages.addresses import hub_address
 from apps.core.words import Words
 
 # Secrets of second factors and keys of sessions are shown on no page.
@@ -222,7 +223,7 @@ class AccountAdmin(PermissionWords, BaseUserAdmin, ModelAdmin):
                 ),
                 button=gettext("Make the link"),
             )
-        url = request.build_absolute_uri(services.password_link(login=user))
+        url = hub_address(request) + services.password_link(login=user)
         self.log_change(request, user, "Made a link to choose a password.")
         context = {
             "title": gettext("Link to choose a password"),

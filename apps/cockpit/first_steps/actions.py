@@ -20,6 +20,7 @@ from apps.core.admin.snippets import QUESTION, key_snippets
 from apps.core.domain.clock import SYSTEM_CLOCK, utcnow
 from apps.core.domain.errors import MemoryHubError
 from apps.core.domain.scope import MAX_IDENTIFIER_CHARS, Permission, Scope
+from apps.core.pages.addresses import hub_address
 from apps.core.services import key_create
 from apps.retrieval.domain.query import SearchQuery
 from apps.semantic.domain.memory import MemoryDraft
@@ -57,7 +58,7 @@ def make_key(request: HttpRequest) -> HttpResponse:
         )
     except MemoryHubError as error:
         return back(request, error.detail)
-    offered = key_snippets(key, secret, request.build_absolute_uri("/"))
+    offered = key_snippets(key, secret, hub_address(request))
     snippets = [snippet for snippet in offered if snippet.name in SNIPPETS]
     return now_page(request, key=key, secret=secret, snippets=snippets)
 

@@ -21,6 +21,7 @@ from apps.core.admin.kit import moment, operator_access
 from apps.core.domain.clock import SYSTEM_CLOCK, utcnow
 from apps.core.domain.errors import MemoryHubError, NotFoundError
 from apps.core.domain.scope import MAX_IDENTIFIER_CHARS
+from apps.core.pages.addresses import hub_address
 
 MAX_SHOWN = 100
 MAX_NAME_CHARS = 150
@@ -75,7 +76,7 @@ def invitations(request: HttpRequest) -> HttpResponse:
             name = "user_id" if getattr(error, "attr", None) == "person_id" else "username"
             form.add_error(name, error.detail)
         else:
-            made = {"made": invitation, "link": request.build_absolute_uri(invitation_path(token))}
+            made = {"made": invitation, "link": hub_address(request) + invitation_path(token)}
             form = InvitationForm()
     context = {"form": form, **made, **rows_context(request)}
     return render_page(request, "cockpit/invitations/page.html", _("Invitations"), **context)

@@ -36,6 +36,7 @@ from apps.core.domain.errors import MemoryHubError, NotFoundError
 from apps.core.domain.origin import WriteOrigin
 from apps.core.domain.scope import IDENTIFIERS, Permission
 from apps.core.models import ApiKey
+from apps.core.pages.addresses import hub_address
 from apps.core.pages.sayings import say
 
 SHOWN_ONCE = "_shown_once"
@@ -257,7 +258,7 @@ class ApiKeyAdmin(ModelAdmin):  # type: ignore[misc]
             "expires": self.expires(key),
             "previous": self.previous(key) if key.previous_until else None,
             "list_url": reverse("admin:core_apikey_changelist" if may_list else "admin:index"),
-            "snippets": key_snippets(key, secret, request.build_absolute_uri("/")),
+            "snippets": key_snippets(key, secret, hub_address(request)),
             # A rotated key may still be used with its secret before: nothing tells the two apart.
             "waits": may_list and key.rotated_at is None,
         }

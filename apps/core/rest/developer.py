@@ -10,6 +10,8 @@ from drf_spectacular.views import SpectacularSwaggerView
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from apps.core.pages.addresses import hub_address
+
 Body = dict[str, Any]
 PYTHON_BEGIN = """import json
 import os
@@ -145,5 +147,5 @@ class DeveloperView(SpectacularSwaggerView):
     def get(self, request: Request, *args: Any, **kwargs: Any) -> Response:
         """Show the page."""
         response: Response = super().get(request, *args, **kwargs)  # type: ignore[no-untyped-call]
-        response.data["steps"] = list(first_steps(request.build_absolute_uri("/").rstrip("/")))
+        response.data["steps"] = list(first_steps(hub_address(request)))
         return response

@@ -9,6 +9,7 @@ from django.http import HttpRequest, HttpResponse, JsonResponse
 from django.urls import URLPattern, URLResolver, get_resolver
 from django.views.decorators.http import require_safe
 
+from apps.core.pages.addresses import hub_address
 from apps.core.rest.authentication import KEY_HEADER
 
 ROOT = "api/"
@@ -19,7 +20,7 @@ _PARAMETER = re.compile(r"<(?:\w+:)?(\w+)>")
 @require_safe
 def api_index(request: HttpRequest) -> HttpResponse:
     """Answer with every address of the API and its methods. An id in an address is a name in braces."""
-    base = request.build_absolute_uri("/")
+    base = f"{hub_address(request)}/"
     return JsonResponse(
         {
             "name": "MemoryHub",

@@ -21,6 +21,7 @@ from apps.core.domain.cursors import (
 )
 from apps.core.domain.errors import ContradictionError
 from apps.core.domain.scope import Access
+from apps.core.pages.addresses import asked_address
 from apps.core.schemas.fields import IdentifierField
 from apps.core.schemas.serializers import StrictSerializer
 
@@ -174,7 +175,7 @@ class PageEnds(Protocol):
 
 def page_links(page: PageEnds, request: Request) -> dict[str, Any]:
     """Return the addresses of the pages beside this one: `next` is the older one."""
-    address = request.build_absolute_uri()
+    address = asked_address(request) + request.get_full_path()
     links = {
         name: cursor and replace_query_param(address, "cursor", cursor)
         for name, cursor in (("next", page.older), ("previous", page.newer))

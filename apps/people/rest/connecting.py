@@ -8,6 +8,7 @@ from rest_framework.response import Response
 from apps.accounts.selectors import client_address
 from apps.core.domain.clock import SYSTEM_CLOCK, utcnow
 from apps.core.domain.scope import Permission
+from apps.core.pages.addresses import hub_address
 from apps.core.rest.views import HubView
 from apps.core.schemas.serializers import Problem, validate
 from apps.people import services
@@ -39,7 +40,7 @@ class ConnectView(HubView):
         answer: ConnectOutput = {
             "device_code": codes.device_code,
             "user_code": services.show_user_code(codes.user_code),
-            "verification_uri": request.build_absolute_uri(reverse("webui:connect")),
+            "verification_uri": hub_address(request) + reverse("webui:connect"),
             "expires_in": round(left.total_seconds()),
             "interval": codes.request.interval,
         }

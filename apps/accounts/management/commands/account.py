@@ -10,6 +10,7 @@ from apps.accounts import services
 from apps.accounts.selectors import all_roles, second_factors, session_count
 from apps.core.domain.errors import MemoryHubError
 from apps.core.domain.scope import Scope
+from apps.core.pages.addresses import machine_address
 
 BOUND = ("user", "household", "persona")
 
@@ -127,9 +128,4 @@ def absolute_link(login: Any) -> str:
 
 def absolute(path: str) -> str:
     """Return the whole address of a page."""
-    config = settings.MEMORYHUB
-    base = config.public_url or f"http://{'localhost' if config.host in LOCAL else config.host}:{config.port}"
-    return base + path
-
-
-LOCAL = {"127.0.0.1", "::1", "0.0.0.0", "::"}  # noqa: S104  (addresses to listen on)
+    return (settings.MEMORYHUB.public_url or machine_address()) + path
