@@ -12,7 +12,6 @@ from uuid import UUID
 import numpy as np
 from django.db import connection
 from django.db.models import Q, QuerySet
-from pgvector.psycopg import register_vector
 from psycopg import Cursor
 
 from apps.core.db.memberships import ties_of_import
@@ -28,6 +27,7 @@ from apps.semantic.models.filters import memory_condition
 from apps.semantic.store.embedding_space import Vector, embed, hold_space, with_current_space
 from apps.semantic.store.rows import word_columns
 from apps.semantic.store.unit_of_work import copy_rows, copy_values, copy_vectors, lock_shards
+from apps.semantic.store.vector_type import know_vectors
 
 MEMORY, LINK = "memory", "memory_link"
 AT_ONCE = 500
@@ -151,7 +151,7 @@ def read_vectors(keys: Collection[int], space: EmbeddingSpace, *, only_given: bo
         SELECT memory_id, is_given, vector FROM semantic_memoryembedding
         WHERE memory_id = ANY(%s) AND space_id = %s {"AND is_given" if only_given else ""}
     """  # noqa: S608
-    register_vector(connection.connection)
+    know_vectors()
     with connection.wrap_database_errors, Cursor(connection.connection) as cursor:
         cursor.execute(statement, [list(keys), space.pk], binary=True)
         return {

@@ -19,7 +19,6 @@ import psycopg
 from django.contrib.postgres.fields import ArrayField
 from django.db import IntegrityError, connection, models, transaction
 from pgvector import Vector as PgVector
-from pgvector.psycopg import register_vector
 from psycopg import sql
 from psycopg.types.json import Jsonb
 
@@ -43,6 +42,7 @@ from apps.semantic.models import (
     RevisionAction,
 )
 from apps.semantic.store.rows import Vector, dated_key
+from apps.semantic.store.vector_type import know_vectors
 
 STATE_FIELDS = ("status", "superseded_by", "status_changed_at")
 # The last defence against two active memories that say the same, see `Memory`.
@@ -387,7 +387,7 @@ def copy_vectors(embeddings: Sequence[MemoryEmbedding]) -> None:
     """Insert vectors of memories that are inserted already."""
     if not embeddings:
         return
-    register_vector(connection.connection)
+    know_vectors()
     table = sql.Identifier(MemoryEmbedding._meta.db_table)
     statement = sql.SQL("COPY {} (memory_id, space_id, is_given, vector) FROM STDIN (FORMAT BINARY)").format(table)
     with connection.wrap_database_errors, connection.connection.cursor().copy(statement) as copy:
