@@ -8,10 +8,10 @@ import hashlib
 import re
 from collections import Counter
 from collections.abc import Sequence
-from functools import lru_cache
 
 import numpy as np
 
+from apps.core.domain.caches import SizedCache
 from apps.llm.domain.embedder import EmbeddingSpaceId, Vectors, check_texts, normalise
 from apps.retrieval.domain.text.normal import nfkc
 
@@ -70,7 +70,8 @@ def compute_features(word: str) -> tuple[Feature, ...]:
     return (sign_feature(word, "w", _WORD_WEIGHT), *(sign_feature(piece, "p", weight) for piece in pieces))
 
 
-remembered_features = lru_cache(maxsize=65_536)(compute_features)
+FEATURES = SizedCache("features of words", megabytes=16, entry_bytes=1_000, char_bytes=350)
+remembered_features = FEATURES.remember(compute_features)
 
 
 def sign_feature(feature: str, kind: str, weight: float) -> Feature:

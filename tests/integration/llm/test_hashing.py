@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from apps.llm.domain.embedder import EmbeddingInputError
-from apps.llm.embedding.hashing import HashingEmbedder, remembered_features
+from apps.llm.embedding.hashing import FEATURES, HashingEmbedder
 
 TEXT = st.text(st.characters(exclude_categories=["Cs"]), max_size=80)
 PROGRAM = """
@@ -101,8 +101,8 @@ def test_every_text_is_known():
 
 def test_long_words_are_not_kept_in_memory() -> None:
     embedder = HashingEmbedder(8)
-    before = remembered_features.cache_info().currsize
+    before = FEATURES.state().entries
     embedder.embed(["x" * number for number in range(65, 90)])
-    assert remembered_features.cache_info().currsize == before
+    assert FEATURES.state().entries == before
     embedder.embed(["a word that nothing else has: zyxwvuts"])
-    assert remembered_features.cache_info().currsize > before
+    assert FEATURES.state().entries > before

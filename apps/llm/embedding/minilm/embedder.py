@@ -4,12 +4,12 @@ import threading
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from apps.core.domain.caches import SizedCache
 from apps.llm.domain.embedder import EmbeddingSpaceId, EmbeddingUnavailableError, Vectors, check_texts
 from apps.llm.embedding.batches import batches_by_length
 from apps.llm.embedding.minilm import source
@@ -18,8 +18,9 @@ from apps.llm.embedding.minilm.source import Precision
 
 # Reading on would only cost time: 256 tokens are about 1,200 characters.
 MAX_CHARS = 32_768
-# Of a longer text its beginning shows as well which share of it is known. A kept text takes 1 KB or 4 KB at most.
-MAX_SHARE_CHARS, KEPT_SHARES = 1_000, 1 << 13
+# Of a longer text its beginning shows as well which share of it is known.
+MAX_SHARE_CHARS = 1_000
+SHARES = SizedCache("known shares of texts", megabytes=2, char_bytes=4)
 UNKNOWN = "[UNK]"
 # Small enough for the activations of a batch to stay in the processor's caches (docs/decisions/0005).
 BATCH_TOKENS = 512
@@ -48,7 +49,7 @@ class MiniLMEmbedder:
         self._threads = threads
         self._lock = threading.Lock()
         self._runtime: MiniLMRuntime | None = None
-        self._known_share = lru_cache(maxsize=KEPT_SHARES)(self._count_known)
+        self._known_share = SHARES.remember(self._count_known)
 
     def load(self) -> None:
         """Load the model now rather than at the first text. Raises EmbeddingUnavailableError."""

@@ -8,8 +8,8 @@ Every other word has to be there as well, in the order of its fact, and no word 
 import re
 from collections.abc import Sequence
 from enum import StrEnum
-from functools import lru_cache
 
+from apps.core.domain.caches import SizedCache
 from apps.llm.domain.protocol.parser import parse_output
 from apps.notes.domain.compaction.lists import MAX_FACT_CHARS, is_plain_text
 from apps.notes.domain.compaction.phrases import Wording, find_fault
@@ -44,6 +44,7 @@ _LIMITS = re.compile(
     re.IGNORECASE,
 )
 _OWNED = re.compile(r"^((?:my|his|her|their|our|the user['’]s|user['’]s|[^\W\d_]+['’]s)\s+[^\W\d_]+)", re.IGNORECASE)
+_cache = SizedCache("lines of notes", megabytes=3)
 
 
 class Loss(StrEnum):
@@ -123,7 +124,7 @@ def keeps_values(sentence: str, facts: Sequence[str]) -> bool:
     return ours == theirs and all(neighbours_of(fact) <= neighbours_of(sentence) for fact in facts)
 
 
-@lru_cache(maxsize=1 << 12)
+@_cache.remember
 def digits_of(text: str) -> frozenset[str]:
     """Return the numbers of a text as they are written, those of Chinese words included."""
     return frozenset(_DIGITS.findall(text)) | frozenset(_HAN_VALUES.findall(text))
@@ -137,13 +138,13 @@ def keeps_names(sentence: str, facts: Sequence[str]) -> bool:
     return ours == frozenset().union(*theirs)
 
 
-@lru_cache(maxsize=1 << 12)
+@_cache.remember
 def values_of(text: str) -> frozenset[tuple[str, str]]:
     """Return the numbers, dates, times and weekdays of a text."""
     return frozenset((token.kind.value, token.key) for _, token in analyse(text).whole.values if not token.function)
 
 
-@lru_cache(maxsize=1 << 12)
+@_cache.remember
 def neighbours_of(text: str) -> frozenset[tuple[str, str, str]]:
     """Return each value with the word that follows it, else with the one before it."""
     found = set()
@@ -175,7 +176,7 @@ def keeps_negation(sentence: str, facts: Sequence[str]) -> bool:
     return all(one <= contents[-1] for one in contents)
 
 
-@lru_cache(maxsize=1 << 12)
+@_cache.remember
 def negations_of(text: str) -> int:
     """Return how often a text denies something."""
     negators = len(analyse(text).whole.negators) + len(re.findall(r"\bno longer\b|\bany ?more\b", text, re.I))
@@ -187,13 +188,13 @@ def limits_of(text: str) -> frozenset[str]:
     return frozenset(found.casefold() for found in _LIMITS.findall(text))
 
 
-@lru_cache(maxsize=1 << 12)
+@_cache.remember
 def readings_of(text: str) -> frozenset[tuple[str, str]]:
     """Return the moods and tenses in which the sentences of a text are read."""
     return frozenset((each.mood.value, each.tense.value) for each in read_text(text))
 
 
-@lru_cache(maxsize=1 << 12)
+@_cache.remember
 def content_of(text: str) -> frozenset[str]:
     """Return the words of a text that mean something: stems, and the characters of Chinese."""
     passage: Passage = analyse(text)

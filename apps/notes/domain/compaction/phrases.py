@@ -7,9 +7,9 @@ begin or end alike become one sentence with a list: "Ana likes tea." and "Ana li
 import re
 from collections.abc import Iterator, Sequence
 from enum import StrEnum
-from functools import lru_cache
 from itertools import permutations
 
+from apps.core.domain.caches import SizedCache
 from apps.retrieval.domain.text.normal import nfkc
 
 # Facts of one sentence that are tried in every order; more have to be listed in theirs.
@@ -51,7 +51,7 @@ def find_fault(sentence: str, facts: Sequence[str], *, is_denied: bool) -> Wordi
     return None if says_all(own, theirs) else Wording.ORDER
 
 
-@lru_cache(maxsize=1 << 12)
+@SizedCache("lines of notes", megabytes=1).remember
 def tokens_of(text: str, *, is_denied: bool) -> tuple[str, ...]:
     """Return the words and signs of a text in their order, without what adds nothing and the last stop."""
     plain = nfkc(text).replace("\u2019", "'")

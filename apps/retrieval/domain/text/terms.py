@@ -26,12 +26,14 @@ from typing import NamedTuple
 
 import regex
 
+from apps.core.domain.caches import remember_words
 from apps.retrieval.domain.text.languages import FUNCTION_WORDS, STOPWORDS
 from apps.retrieval.domain.text.normal import nfkc
 from apps.retrieval.domain.text.stems import fold, is_latin, language_of_script, stem
 
 TEXT_PIPELINE_VERSION = 2
 MAX_WORD_CHARS = 64
+MAX_KEPT_CHARS = 24
 MIN_FUNCTION_WORDS = 2
 
 _PAIRED = r"\p{Han}\p{Hiragana}\p{Katakana}\p{Hangul}\p{Bopomofo}ー々〆"
@@ -132,14 +134,14 @@ def query_terms_of(tokens: Sequence[Token]) -> list[str]:
     return list(dict.fromkeys(found))
 
 
-@lru_cache(maxsize=1 << 17)
+@remember_words("words", entries=1 << 14, entry_bytes=600)
 def term_hash(term: str) -> int:
     """Return a stable hash of a term, in [0, 2**64)."""
     digest = blake2b(term.encode("utf-8", "surrogatepass"), digest_size=8).digest()
     return int.from_bytes(digest, "little")
 
 
-@lru_cache(maxsize=4096)
+@lru_cache(maxsize=1024)
 def terms_of_day(day: date) -> tuple[str, ...]:
     """Return the terms of a day."""
     spoken = terms(f"{day.day} {_MONTHS[day.month - 1]} {day.year} {_WEEKDAYS[day.weekday()]}")
@@ -161,8 +163,8 @@ def tokenize(text: str) -> list[Token]:
     elif "`" in text:
         text = text.translate(_APOSTROPHES)
     found = (_ASCII_TOKEN if text.isascii() else _TOKEN).findall(text)
-    # Long tokens, which hardly ever recur, would fill the cache.
-    return [_cached_token(token) if len(token) <= MAX_WORD_CHARS else analyse_token(token) for token in found]
+    # Long tokens hardly ever recur, and those of many parts take kilobytes.
+    return [_cached_token(token) if len(token) <= MAX_KEPT_CHARS else analyse_token(token) for token in found]
 
 
 def recognise_language(tokens: Sequence[Token]) -> str | None:
@@ -188,7 +190,7 @@ def terms_in(word: Word, language: str | None) -> tuple[str, ...]:
     return (word.term,) if other == word.term else (word.term, other)
 
 
-@lru_cache(maxsize=1 << 16)
+@remember_words("words", entries=1 << 12, entry_bytes=900)
 def language_term(accented: str, language: str) -> str:
     """Return the stem of a word in a language of Latin script."""
     return fold(stem(accented, language))
@@ -305,4 +307,4 @@ def plain_word(text: str) -> Word:
 
 
 _LANGUAGES = languages_by_word()
-_cached_token = lru_cache(maxsize=1 << 16)(analyse_token)
+_cached_token = remember_words("words", entries=1 << 13, entry_bytes=3_500)(analyse_token)

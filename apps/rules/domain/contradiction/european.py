@@ -1,9 +1,9 @@
 """Contradictions in German, French and Spanish: only the plainest is acted on, everything else is noticed at most."""
 
 import re
-from functools import lru_cache
 from itertools import islice, product
 
+from apps.core.domain.caches import SizedCache
 from apps.rules.domain.contradiction.evidence import Evidence, Reason, strongest
 from apps.rules.domain.statements.european import patterns_of, read_european, split_european
 from apps.rules.domain.statements.european_words import EUROPEAN
@@ -39,7 +39,7 @@ def find_european(language: str, older: str, newer: str) -> Evidence | None:
     return found
 
 
-@lru_cache(maxsize=1 << 12)
+@SizedCache("statements", megabytes=1).remember
 def sentences_of(language: str, text: str) -> tuple[Statement, ...]:
     """Return the statements of a text."""
     return tuple(read_european(language, sentence) for sentence in split_european(text))
@@ -58,7 +58,7 @@ def compare(language: str, older: Statement, newer: Statement) -> Evidence | Non
     return found
 
 
-@lru_cache(maxsize=1 << 13)
+@SizedCache("statements", megabytes=0.5).remember
 def words_of(language: str, body: str) -> tuple[str, ...]:
     """Return the words of a statement with dates and times of day in one form, without words of change."""
     listed = EUROPEAN[language]

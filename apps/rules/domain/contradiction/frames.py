@@ -2,9 +2,10 @@
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from dataclasses import dataclass, field
+from functools import cached_property
 
+from apps.core.domain.caches import SizedCache
 from apps.rules.domain.contradiction.quantities import QUANTITY, UNIT_WORDS, read_quantity
 from apps.rules.domain.contradiction.text import VALUES, Kind, Token, read_tokens
 from apps.rules.domain.contradiction.words import SPEAKER
@@ -74,6 +75,7 @@ class Frame:
 
     group: the words of the verb. setting: the keys of what precedes the subject: "in winter", "at the office".
     is_changed: it is the state that a change led to. is_event: something happened, rather than a state holds.
+    state: what it leads to, once that was asked; None where it is one.
     """
 
     statement: Statement
@@ -84,6 +86,7 @@ class Frame:
     rest: tuple[Token, ...]
     setting: frozenset[str] = frozenset()
     is_changed: bool = False
+    state: "Frame | None" = field(default=None, init=False, repr=False)
 
     @property
     def relation(self) -> str:
@@ -221,7 +224,7 @@ def in_full(contracted: re.Match[str]) -> str:
     return f"{word} {full}" if word.lower() in having else contracted[0]
 
 
-@lru_cache(maxsize=1 << 12)
+@SizedCache("statements", megabytes=1, entry_bytes=2_000, char_bytes=60).remember
 def frames_of(statement: Statement) -> tuple[Frame, ...]:
     """Part a statement into frames: one, or one for each of several verbs: "sold the car and bought a bike"."""
     tokens = tuple(tokens_of(statement))[:MAX_TOKENS]

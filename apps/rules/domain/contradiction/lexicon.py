@@ -3,8 +3,7 @@
 Everything is stored by key: the stem of a word in the text pipeline, or that of the chief word of its meaning.
 """
 
-from functools import lru_cache
-
+from apps.core.domain.caches import remember_words
 from apps.retrieval.domain.text.stems import stem
 
 # Words of one meaning: the first represents all.
@@ -97,7 +96,7 @@ def chief_words() -> dict[str, str]:
 _CHIEFS = chief_words()
 
 
-@lru_cache(maxsize=1 << 15)
+@remember_words("words", entries=1 << 13, entry_bytes=900)
 def key_of(word: str) -> str:
     """Return the key of a casefolded word."""
     stemmed = stem(word, "english")

@@ -5,9 +5,10 @@ import unicodedata
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from enum import StrEnum
-from functools import cached_property, lru_cache
+from functools import cached_property
 from typing import Any, TypeVar
 
+from apps.core.domain.caches import SizedCache, remember_words
 from apps.retrieval.domain.text.languages import STOPWORDS
 from apps.retrieval.domain.text.stems import fold
 from apps.rules.domain.contradiction.lexicon import key_of
@@ -32,9 +33,11 @@ from apps.rules.domain.contradiction.words import (
 # A fact is short; of a long text only this much is compared, so that no text makes a save slow.
 MAX_CHARS = 4000
 MAX_CLAUSES = 60
-# Size of the caches of passages: about 100 MB at the worst, a third of that usually.
-SHORT_CHARS, KEPT_SHORT, KEPT_LONG = 400, 1 << 14, 1 << 10
-MAX_TOKEN_CHARS = 64
+# A longer text is compared sentence by sentence.
+SHORT_CHARS = 400
+MAX_TOKEN_CHARS, MAX_KEPT_CHARS = 64, 24
+# What functions find out about a passage is kept with it.
+_cache = SizedCache("analysed texts", megabytes=20, entry_bytes=2_000, char_bytes=60)
 
 T = TypeVar("T")
 
@@ -208,9 +211,10 @@ def analyse(text: str) -> Passage:
 
     Passages are cached: each text of an import is compared with many others. A short one takes about 4 KB.
     """
-    return _analyse_short(text) if len(text) <= SHORT_CHARS else _analyse_long(text[:MAX_CHARS])
+    return read_text(text[:MAX_CHARS])
 
 
+@_cache.remember
 def read_text(text: str) -> Passage:
     """Split a text into sentences with clauses."""
     if not text.isascii():
@@ -229,10 +233,6 @@ def read_text(text: str) -> Passage:
     return Passage(tuple(sentences), speakers)
 
 
-_analyse_short = lru_cache(maxsize=KEPT_SHORT)(read_text)
-_analyse_long = lru_cache(maxsize=KEPT_LONG)(read_text)
-
-
 def read_tokens(text: str, is_start: bool) -> list[Token]:
     """Return the tokens of a clause. is_start: of a sentence, where any word has a capital letter."""
     lowered = text.lower()
@@ -248,9 +248,13 @@ def read_tokens(text: str, is_start: bool) -> list[Token]:
     return found
 
 
-@lru_cache(maxsize=1 << 15)
 def read_token(kind: str, text: str, is_first: bool) -> tuple[Token, ...]:
-    """Return the tokens of a match; a word with hyphens has several."""
+    """Return the tokens of a match; a word with hyphens has several. Short ones are remembered."""
+    return (_known_tokens if len(text) <= MAX_KEPT_CHARS else make_tokens)(kind, text, is_first)
+
+
+def make_tokens(kind: str, text: str, is_first: bool) -> tuple[Token, ...]:
+    """Return the same as `read_token`."""
     match kind:
         case "date":
             return (Token(text, date_key(text), Kind.DATE),)
@@ -267,6 +271,9 @@ def read_token(kind: str, text: str, is_first: bool) -> tuple[Token, ...]:
     parts = _POSSESSIVE.sub("", text).split("-")
     is_unsure = is_first and not text.endswith("'s")
     return tuple(read_word(part, is_unsure and place == 0) for place, part in enumerate(parts) if part)
+
+
+_known_tokens = remember_words("words", entries=1 << 13, entry_bytes=3_500)(make_tokens)
 
 
 def time_key(text: str) -> str:

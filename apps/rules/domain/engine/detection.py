@@ -7,15 +7,15 @@ when the common words are in the same order: "a dog bites a man" has all keyword
 
 import math
 import re
-from functools import lru_cache
 
 import numpy as np
 
+from apps.core.domain.caches import SizedCache
 from apps.retrieval.domain.text.terms import query_terms
 from apps.rules.domain.contradiction.evidence import Reason
 from apps.rules.domain.contradiction.judgement import can_restate, find_evidence, reading_of, restates
 from apps.rules.domain.contradiction.lexicon import opposites_of
-from apps.rules.domain.contradiction.text import KEPT_LONG, KEPT_SHORT, SHORT_CHARS, VALUES, Passage, analyse
+from apps.rules.domain.contradiction.text import VALUES, Passage, analyse
 from apps.rules.domain.contradiction.words import PARTICLES
 from apps.rules.domain.decimals import difference, exceeds, reaches
 from apps.rules.domain.engine.record import MemoryRecord
@@ -25,6 +25,7 @@ MAKE_A_CONFLICT = frozenset((SignalType.SEMANTIC, SignalType.KEYWORD, SignalType
 # Of texts that the embedder knows less of, all have nearly the same vector.
 MIN_KNOWN_SHARE = 0.7
 MAX_SHOWN_WORDS = 50
+_cache = SizedCache("words of texts", megabytes=3, entry_bytes=700, char_bytes=12)
 SAME_MATTER_COSINE = 0.6
 SAME_MATTER_WORDS = 2
 # "Works at Google" has one of its two content words in common with "Works at Apple".
@@ -125,16 +126,13 @@ def keywords_of(record: MemoryRecord) -> frozenset[str]:
 
 def distinct_terms(text: str) -> frozenset[str]:
     """Return the terms of a text. A text is compared with many others, so those of the last ones are remembered."""
-    return _terms_of_short(text) if len(text) <= SHORT_CHARS else _terms_of_long(text)
+    return read_terms(text)
 
 
+@_cache.remember
 def read_terms(text: str) -> frozenset[str]:
     """Return the same as `distinct_terms`, which remembers it: thousands of short texts, but few long ones."""
     return frozenset(query_terms(text))
-
-
-_terms_of_short = lru_cache(maxsize=KEPT_SHORT)(read_terms)
-_terms_of_long = lru_cache(maxsize=KEPT_LONG)(read_terms)
 
 
 def time_signal(candidate: MemoryRecord, existing: MemoryRecord, config: DetectionConfig) -> Signal | None:

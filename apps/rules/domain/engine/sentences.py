@@ -4,8 +4,8 @@ import re
 from collections import Counter, defaultdict, deque
 from collections.abc import Iterator
 from dataclasses import dataclass
-from functools import lru_cache
 
+from apps.core.domain.caches import SizedCache
 from apps.retrieval.domain.text.languages import STOPWORDS
 from apps.retrieval.domain.text.terms import query_terms_of, terms_of, tokenize, words, words_of
 from apps.rules.domain.decimals import reaches
@@ -84,7 +84,7 @@ def read_sense(sentence: str) -> SentenceSense:
     return SentenceSense(frozenset(terms_of(tokens)), frozenset(query_terms_of(tokens)), frozenset(strict))
 
 
-_cached_sense = lru_cache(maxsize=4096)(read_sense)
+_cached_sense = SizedCache("sentences of texts", megabytes=4, entry_bytes=1_000, char_bytes=30).remember(read_sense)
 
 
 def likeness(one: SentenceSense, other: SentenceSense) -> float:

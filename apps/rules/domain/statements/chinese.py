@@ -3,8 +3,8 @@
 import re
 import unicodedata
 from dataclasses import dataclass
-from functools import lru_cache
 
+from apps.core.domain.caches import SizedCache
 from apps.rules.domain.statements import chinese_words as words
 from apps.rules.domain.statements.chinese_folds import FOLD
 from apps.rules.domain.statements.statement import Mood, Statement, Tense
@@ -53,7 +53,7 @@ class ChineseClause:
     is_first: bool
 
 
-@lru_cache(maxsize=1 << 14)
+@SizedCache("Chinese texts", megabytes=0.5).remember
 def fold_chinese(text: str) -> str:
     """Return a text in lower case, with simplified characters, plain digits, and one word of several for the same."""
     plain = unicodedata.normalize("NFKC", text).lower().translate(FOLD)

@@ -2,8 +2,8 @@
 
 import re
 from collections.abc import Iterable
-from functools import lru_cache
 
+from apps.core.domain.caches import SizedCache
 from apps.rules.domain.statements.english_verbs import is_past_form
 from apps.rules.domain.statements.english_words import (
     ADDITIVE_TRIGGERS,
@@ -133,7 +133,7 @@ _STATES = frozenset(
 )
 
 
-@lru_cache(maxsize=1 << 10)
+@SizedCache("statements", megabytes=0.5).remember
 def read_english(sentence: str) -> Statement:
     """Read an English sentence. Accepts any str; linear in its length."""
     text = sentence.strip().replace("’", "'")

@@ -1,7 +1,5 @@
 """English verbs by what they say of a state: that it holds, that it began, that it changed, that it ended."""
 
-from functools import lru_cache
-
 from apps.rules.domain.wordlists import words
 
 # Irregular forms: base, past, participle.
@@ -105,7 +103,6 @@ PAST_FORMS = frozenset(
 )
 
 
-@lru_cache(maxsize=4096)
 def base_of(word: str) -> str:
     """Return the base of a form of a known verb, "" for any other word."""
     return VERB_FORMS.get(word, "")

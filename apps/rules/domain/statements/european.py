@@ -4,6 +4,7 @@ import re
 from dataclasses import dataclass
 from functools import lru_cache
 
+from apps.core.domain.caches import SizedCache
 from apps.rules.domain.statements.european_words import EUROPEAN, EuropeanWords
 from apps.rules.domain.statements.statement import Mood, Statement, Tense
 
@@ -56,7 +57,7 @@ def fold_european(sentence: str) -> str:
     return _SPACES.sub(" ", sentence.translate(_APOSTROPHES).lower()).strip()
 
 
-@lru_cache(maxsize=1 << 13)
+@SizedCache("statements", megabytes=1).remember
 def read_european(language: str, sentence: str) -> Statement:
     """Read a sentence of a language of EUROPEAN."""
     patterns = patterns_of(language)

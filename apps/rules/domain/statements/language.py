@@ -1,8 +1,8 @@
 """The language of a text: English, Chinese, German, French, Spanish, or none of those that can be read."""
 
 import re
-from functools import lru_cache
 
+from apps.core.domain.caches import SizedCache
 from apps.retrieval.domain.text.languages import FUNCTION_WORDS, STOPWORDS
 from apps.rules.domain.statements.european_words import EUROPEAN
 
@@ -79,7 +79,7 @@ def language_of(text: str) -> str:
     return _language_of(text[:MAX_CHARS])
 
 
-@lru_cache(maxsize=1 << 14)
+@SizedCache("languages of texts", megabytes=1.5, entry_bytes=400, char_bytes=1).remember
 def _language_of(text: str) -> str:
     if text.isascii():
         return language_of_words(_CODE.sub(" ", text))

@@ -4,8 +4,8 @@ import re
 import unicodedata
 from collections.abc import Iterator
 from dataclasses import replace
-from functools import lru_cache
 
+from apps.core.domain.caches import SizedCache
 from apps.rules.domain.statements.english import is_inverted, read_body, read_english, strip_openers
 from apps.rules.domain.statements.english_verbs import base_of
 from apps.rules.domain.statements.statement import Mood, Statement
@@ -59,7 +59,7 @@ def split_into_sentences(text: str) -> Iterator[str]:
     yield text[start:]
 
 
-@lru_cache(maxsize=1 << 12)
+@SizedCache("statements", megabytes=0.5, char_bytes=10).remember
 def statements_of(text: str) -> tuple[Statement, ...]:
     """Read a text as statements, one for each clause, at most MAX_STATEMENTS; code blocks are skipped."""
     if not text.isascii():

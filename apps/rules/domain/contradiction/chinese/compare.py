@@ -3,9 +3,9 @@
 import re
 from collections.abc import Iterator
 from dataclasses import replace
-from functools import lru_cache
 from itertools import islice, product
 
+from apps.core.domain.caches import SizedCache
 from apps.rules.domain.contradiction.chinese import ends, spans
 from apps.rules.domain.contradiction.chinese.frames import Clause, Frame, Relation, analyse_chinese
 from apps.rules.domain.contradiction.chinese.values import ValueKind, are_equal, kind_of
@@ -219,7 +219,7 @@ def find_hint(older: Clause, newer: Clause) -> Evidence | None:
     return Evidence(Reason.CHANGE, WEAK, older.text, newer.text, common=tuple(sorted(common)))
 
 
-@lru_cache(maxsize=1 << 14)
+@SizedCache("Chinese texts", megabytes=1).remember
 def bigrams_of(text: str) -> frozenset[str]:
     """Return the pairs of characters that carry meaning, Latin words and numbers of a text."""
     words_in = re.findall(r"[a-z0-9][a-z0-9_.-]*[a-z0-9]", text)

@@ -1,8 +1,8 @@
 """Chinese clauses that end a state: sold, left, cancelled, repaired, finished, given up."""
 
 import re
-from functools import lru_cache
 
+from apps.core.domain.caches import SizedCache
 from apps.rules.domain.contradiction.chinese.frames import Clause, Relation, topic_of
 from apps.rules.domain.contradiction.evidence import Evidence, Reason
 from apps.rules.domain.statements import chinese_words as words
@@ -46,7 +46,7 @@ _ENDS = re.compile(
 _SUBJECT = re.compile(rf"^(?:{words.PERSONS})")
 
 
-@lru_cache(maxsize=1 << 13)
+@SizedCache("Chinese texts", megabytes=0.5).remember
 def may_end(whole: str) -> bool:
     """Return whether a clause has a word by which a state may end."""
     return _ENDS.search(whole) is not None

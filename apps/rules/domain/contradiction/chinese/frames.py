@@ -4,8 +4,8 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 from enum import StrEnum
-from functools import lru_cache
 
+from apps.core.domain.caches import SizedCache
 from apps.rules.domain.contradiction.chinese.values import canonical
 from apps.rules.domain.statements import chinese_words as words
 from apps.rules.domain.statements.chinese import ChineseClause, is_negative, read_clauses, without_negations
@@ -151,7 +151,7 @@ def clean(text: str) -> str:
     return _LIGHT.sub("", _CAUSE.sub("", text))
 
 
-@lru_cache(maxsize=1 << 14)
+@SizedCache("Chinese texts", megabytes=0.5).remember
 def topic_of(text: str, *, is_change: bool) -> str:
     """Return a topic in one form. is_change: moments are when it changed; otherwise they bound the statement."""
     if is_change:
@@ -160,7 +160,7 @@ def topic_of(text: str, *, is_change: bool) -> str:
     return _KIND_OF_VALUE.sub("", text.replace("的", "")).strip()
 
 
-@lru_cache(maxsize=1 << 13)
+@SizedCache("Chinese texts", megabytes=3, entry_bytes=1_000, char_bytes=60).remember
 def analyse_chinese(text: str) -> tuple[Clause, ...]:
     """Return the clauses of a text with their frames."""
     read: list[Clause] = []

@@ -1,9 +1,9 @@
 """Chinese clauses with the same words but for one span, or but for a negation; and the same in other words."""
 
 import re
-from functools import lru_cache
 from itertools import product
 
+from apps.core.domain.caches import SizedCache
 from apps.rules.domain.contradiction.chinese.frames import Clause, longest_first, topic_of
 from apps.rules.domain.contradiction.chinese.values import (
     MEASURES,
@@ -50,9 +50,10 @@ _PLACED = re.compile("[在是开]")
 MIN_TURNED = 6
 _SCALE_OF = {word: number for number, scale in enumerate(words.SCALES) for word in scale.split()}
 MAX_SCALED = 8
+_cache = SizedCache("Chinese texts", megabytes=2)
 
 
-@lru_cache(maxsize=1 << 14)
+@_cache.remember
 def tokens_of(text: str) -> tuple[str, ...]:
     """Return the tokens of a canonical text: one for each Chinese character, Latin word or value."""
     return tuple(token for token in TOKEN.findall(text) if not token.isspace())
@@ -74,7 +75,7 @@ def align(one: str, other: str) -> tuple[str, str, str, str] | None:
     return "".join(first[:start]), "".join(first[start:cut]), "".join(second[start:cut_other]), "".join(first[cut:])
 
 
-@lru_cache(maxsize=1 << 13)
+@_cache.remember
 def without_change(core: str) -> tuple[str, str]:
     """Return a clause without the words that report a change, and the verb of "now studies instead", "" for none."""
     instead = next((found["verb"] for found in _CHANGE.finditer(core) if found["verb"]), "")
@@ -205,7 +206,7 @@ def is_within(shorter: str, longer: str) -> bool:
     return all(char in rest for char in shorter)
 
 
-@lru_cache(maxsize=1 << 14)
+@_cache.remember
 def key_of(text: str) -> str:
     """Return a text without characters that say little, for comparing the rest."""
     return _LIGHT.sub("", _DONE.sub("", text)).replace("1天", "").strip()
@@ -248,7 +249,7 @@ def restated_key(clauses: tuple[Clause, ...]) -> str:
     return same_form("".join(key_of(clause.core) for clause in clauses))
 
 
-@lru_cache(maxsize=1 << 12)
+@_cache.remember
 def same_form(text: str) -> str:
     """Return a text with what may be said in several ways in one of them."""
     key = in_base_units(text)

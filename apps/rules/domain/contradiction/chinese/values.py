@@ -2,7 +2,8 @@
 
 import re
 from enum import StrEnum
-from functools import lru_cache
+
+from apps.core.domain.caches import SizedCache
 
 _DIGITS = {
     "零": 0, "〇": 0, "一": 1, "二": 2, "两": 2, "三": 3, "四": 4, "五": 5, "六": 6, "七": 7, "八": 8, "九": 9,
@@ -82,7 +83,7 @@ def number_of(numeral: str) -> int:
     return total + section + digit
 
 
-@lru_cache(maxsize=1 << 14)
+@SizedCache("Chinese texts", megabytes=0.5).remember
 def canonical(plain: str) -> str:
     """Return a folded clause with its values in one form: "下午四点" is "16:00", "五月六号" "--05-06", "三颗" "3颗"."""
     return _UNIT.sub(lambda found: _SAME_UNITS[found[0]], _VALUE.sub(replace_value, plain))

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
-from functools import lru_cache
 
 from apps.rules.domain.contradiction.english.vocabulary import (
     ADVERBS_OF_MOTION,
@@ -29,9 +28,18 @@ def says_change(frame: Frame) -> bool:
     return frame.statement.changes or frame.statement.corrects or frame.is_changed
 
 
-@lru_cache(maxsize=1 << 14)
 def as_state(frame: Frame) -> Frame:
     """Return the state that a change leads to: "the TTL was raised to 900" as "the TTL is 900"."""
+    if frame.state is not None:
+        return frame.state
+    found = find_state(frame)
+    if found is not frame:  # which would refer to itself
+        object.__setattr__(frame, "state", found)
+    return found
+
+
+def find_state(frame: Frame) -> Frame:
+    """Return the same as `as_state`, which remembers it."""
     if frame.verb == "be" and [token.text for token in frame.rest[:2]] in (["down", "to"], ["up", "to"]):
         return replace(frame, rest=frame.rest[2:], is_changed=True)
     if frame.verb not in CHANGING or not frame.is_event or frame.is_negative:

@@ -7,10 +7,10 @@ differs must be one thing of one kind, in a place that has room for one, or the 
 import re
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
-from functools import lru_cache
 from itertools import islice, product
 from typing import NamedTuple
 
+from apps.core.domain.caches import SizedCache
 from apps.retrieval.domain.text.languages import STOPWORDS
 from apps.rules.domain.contradiction.english.ends import (
     find_change_of_mind,
@@ -52,12 +52,13 @@ MAX_NOTICED_CHARS = 60
 MIN_COMMON = 2
 MAX_PAIRS = 200
 SHORT_CHARS = 150
-# Short texts and sentences that are kept read, 4 KB each; texts that are kept parted, 2 KB for each 150 characters.
-KEPT_CLAIMS, MEDIUM_CHARS, KEPT_MEDIUM, KEPT_LONG = 1 << 14, 400, 1 << 13, 1 << 10
+MEDIUM_CHARS = 400
 MAX_CHARS, MAX_SENTENCES, STEM_CHARS = 4000, 60, 5
 # Pairs of sentences that one word may bring together, and pairs that are read of two texts.
 MAX_HAVING, MAX_NEAR, MAX_NEAR_OF_LONG = 12, 20, 5
 _WORD = re.compile(r"[^\W_]{3,}")
+_claims = SizedCache("statements", megabytes=8, entry_bytes=2_000, char_bytes=60)
+_sentences = SizedCache("sentences of texts", megabytes=5, entry_bytes=600, char_bytes=30)
 
 
 class Sentences(NamedTuple):
@@ -90,7 +91,7 @@ def find_update(older: str, newer: str, similarity: float | None = None) -> Evid
     return best
 
 
-@lru_cache(maxsize=KEPT_CLAIMS)
+@_claims.remember
 def claims_of(text: str) -> tuple[Frame, ...]:
     """Return what a short text, or a sentence of a longer one, asserts of the present."""
     stated = (one for one in statements_of(text) if one.can_decide and one.tense is not Tense.PAST)
@@ -99,9 +100,10 @@ def claims_of(text: str) -> tuple[Frame, ...]:
 
 def sentences_of(text: str) -> Sentences:
     """Return the sentences of a long text, at most MAX_SENTENCES, with their words by their beginnings."""
-    return _part_medium(text) if len(text) <= MEDIUM_CHARS else _part_long(text[:MAX_CHARS])
+    return part_text(text[:MAX_CHARS])
 
 
+@_sentences.remember
 def part_text(text: str) -> Sentences:
     """Part a text into sentences, at most MAX_SENTENCES, with their words by their beginnings."""
     found = tuple(islice((one for one in split_into_sentences(text) if one.strip()), MAX_SENTENCES))
@@ -110,10 +112,6 @@ def part_text(text: str) -> Sentences:
         for key in {word[:STEM_CHARS] for word in _WORD.findall(sentence.lower()) if word not in STOPWORDS}:
             having[key].append(place)
     return Sentences(found, {key: tuple(places) for key, places in having.items()})
-
-
-_part_medium = lru_cache(maxsize=KEPT_MEDIUM)(part_text)
-_part_long = lru_cache(maxsize=KEPT_LONG)(part_text)
 
 
 def pairs_of(older: str, newer: str) -> Iterator[tuple[Frame, Frame]]:

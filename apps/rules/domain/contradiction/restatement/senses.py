@@ -8,8 +8,9 @@ import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property, lru_cache
+from functools import cached_property
 
+from apps.core.domain.caches import SizedCache
 from apps.rules.domain.contradiction.frames import (
     ADVERBS,
     AUXILIARIES,
@@ -116,7 +117,7 @@ class Sense:
         return frozenset(part.key for part in self.parts)
 
 
-@lru_cache(maxsize=1 << 13)
+@SizedCache("statements", megabytes=2, entry_bytes=2_000, char_bytes=60).remember
 def sense_of(text: str) -> Sense | None:
     """Read a text of one statement, or of two about one thing; None for what cannot be compared."""
     if len(text) > MAX_CHARS:
