@@ -351,6 +351,7 @@ PROCESS_FACTS = {
     "large_indexes": "apps.semantic.health.large_index_facts",
     "forgotten": "apps.people.erasure.caches.forgotten_facts",
     "uses": "apps.semantic.uses.record.uses_facts",
+    "caches": "apps.core.domain.caches.cache_facts",
 }
 
 # --- numbers over time, and what needs a person ---------------------------------------------------------------

@@ -15,6 +15,7 @@ from django.views.decorators.http import require_POST
 from apps.cockpit.pages import render_fragment, render_page
 from apps.core.admin.bars import Bar, Bars
 from apps.core.admin.kit import filesize, moment
+from apps.core.domain.caches import MB
 from apps.core.domain.errors import MemoryHubError
 from apps.core.pages.lists import all_of, in_turn
 from apps.core.pages.sayings import say
@@ -35,18 +36,35 @@ REASONS = {
 }
 # Levels as a row says them.
 LEVELS = {"ok": _("ok"), "warning": _("warning"), "degraded": _("degraded")}
+# What a process remembers, as it publishes it (`apps.core.domain.caches`).
+CACHES = {
+    "indexes of memories": _("indexes of memories"),
+    "vectors of events": _("vectors of events"),
+    "times of archived events": _("times of archived events"),
+    "words": _("words"),
+    "analysed texts": _("analysed texts"),
+    "statements": _("statements"),
+    "sentences of texts": _("sentences of texts"),
+    "words of texts": _("words of texts"),
+    "languages of texts": _("languages of texts"),
+    "Chinese texts": _("Chinese texts"),
+    "lines of notes": _("lines of notes"),
+    "known shares of texts": _("known shares of texts"),
+    "features of words": _("features of words"),
+}
 BAR_STEP, BAR_HEIGHT = 8, 28
 
 
 def index(request: HttpRequest) -> HttpResponse:
     """Show the health of the index, large indexes, and the store."""
-    context = {**live_context(request), **store_context()}
+    overview = services.index_overview()
+    context = {**live_context(request, overview), **caches_context(overview.processes), **store_context()}
     return render_page(request, "cockpit/index/page.html", gettext("Index"), **context)
 
 
 def live_fragment(request: HttpRequest) -> HttpResponse:
     """Show what changes: health, processes, indexes."""
-    return render_fragment(request, "cockpit/index/live.html", **live_context(request))
+    return render_fragment(request, "cockpit/index/live.html", **live_context(request, services.index_overview()))
 
 
 @require_POST
@@ -72,9 +90,8 @@ def ask(request: HttpRequest, service: Callable[..., None], done: str) -> HttpRe
     return HttpResponseRedirect(reverse("cockpit_index"))
 
 
-def live_context(request: HttpRequest) -> dict[str, Any]:
+def live_context(request: HttpRequest, overview: services.IndexOverview) -> dict[str, Any]:
     """Return what the live part shows."""
-    overview = services.index_overview()
     progress = overview.reembedding
     return {
         "level": overview.level.value,
@@ -121,6 +138,37 @@ def process_row(process: Any) -> dict[str, Any]:
         "holds": holdings_of(facts),
         "making": progress_of(making) if making else "",
         "missing": facts.get("missing") or "",
+    }
+
+
+def caches_context(processes: Sequence[Any]) -> dict[str, Any]:
+    """Return what each process remembers, as a table."""
+    return {
+        "caches": [
+            {
+                "name": process.name,
+                "rows": [cache_row(cache) for cache in process.caches],
+                "size": megabytes(sum(cache.bytes for cache in process.caches)),
+                "bound": megabytes(sum(cache.bound for cache in process.caches)),
+            }
+            for process in processes
+            if process.caches
+        ]
+    }
+
+
+def megabytes(size: float) -> str:
+    """Return a size in megabytes, so that what is used and its bound can be compared."""
+    return f"{size / MB:,.1f} MB"
+
+
+def cache_row(cache: Any) -> dict[str, Any]:
+    """Return a cache of a process as a row shows it."""
+    return {
+        "name": CACHES.get(cache.name, cache.name),
+        "entries": cache.entries,
+        "size": megabytes(cache.bytes),
+        "bound": megabytes(cache.bound),
     }
 
 

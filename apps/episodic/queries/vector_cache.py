@@ -8,6 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 import numpy.typing as npt
 
+from apps.core.domain.caches import CacheState, list_cache
 from apps.core.per_process import PerProcess
 from apps.episodic.metrics import EMBEDDED
 from apps.llm.services import embed_texts, get_embedder
@@ -30,6 +31,10 @@ class VectorCache:
     def nbytes(self) -> int:
         """Return the size of what is cached."""
         return self._nbytes
+
+    def __len__(self) -> int:
+        """Return how many vectors there are."""
+        return len(self._vectors)
 
     def vectors(self, texts: Sequence[str]) -> list[Vector]:
         """Return the unit vectors of texts by the configured model, in their order. Raises EmbeddingError."""
@@ -62,4 +67,11 @@ class VectorCache:
                 self._nbytes -= dropped.nbytes + ENTRY_BYTES
 
 
+def cache_state() -> CacheState:
+    """Return how full the cache of this process is."""
+    cache = VECTOR_CACHE.get()
+    return CacheState("vectors of events", len(cache), cache.nbytes, CACHE_BYTES)
+
+
 VECTOR_CACHE = PerProcess(VectorCache)
+list_cache(cache_state)

@@ -4,6 +4,7 @@ import threading
 from collections import OrderedDict
 from pathlib import Path
 
+from apps.core.domain.caches import CacheState, list_cache
 from apps.core.per_process import PerProcess
 from apps.episodic.domain.segment_file.columns import BYTES_PER_EVENT, EventColumns
 from apps.episodic.domain.segment_file.reader import SegmentFile
@@ -19,6 +20,10 @@ class ColumnCache:
         self._max_bytes = max_bytes
         self._columns: OrderedDict[Path, EventColumns] = OrderedDict()
         self._lock = threading.Lock()
+
+    def __len__(self) -> int:
+        """Return how many files have theirs here."""
+        return len(self._columns)
 
     @property
     def nbytes(self) -> int:
@@ -46,4 +51,11 @@ class ColumnCache:
         return made
 
 
+def cache_state() -> CacheState:
+    """Return how full the cache of this process is."""
+    cache = COLUMN_CACHE.get()
+    return CacheState("times of archived events", len(cache), cache.nbytes, CACHE_BYTES)
+
+
 COLUMN_CACHE = PerProcess(ColumnCache)
+list_cache(cache_state)

@@ -16,6 +16,7 @@ from django.db import connection
 from prometheus_client import Counter, Histogram
 
 from apps.core.db.identity import on_database_change
+from apps.core.domain.caches import MB, CacheState, list_cache
 from apps.core.per_process import PerProcess
 from apps.core.rate import Rate
 from apps.llm.selectors import EmbeddingSpace
@@ -140,6 +141,10 @@ class IndexCache:
             for key in [key for key in self._cached if key[0] in users - known]:
                 del self._cached[key]
 
+    def __len__(self) -> int:
+        """Return how many indexes there are."""
+        return len(self._cached)
+
     def clear(self) -> None:
         """Forget everything; the next search loads what it needs."""
         with self._lock:
@@ -239,7 +244,12 @@ def apply_changes(entries: Mapping[str, CachedIndex], space: EmbeddingSpace) -> 
     return versions
 
 
-_cache = PerProcess(lambda: IndexCache(settings.MEMORYHUB.index_cache_mb * 1024 * 1024))
+def index_bound() -> int:
+    """Return how many bytes the indexes of a process may take."""
+    return settings.MEMORYHUB.index_cache_mb * MB
+
+
+_cache = PerProcess(lambda: IndexCache(index_bound()))
 
 
 def index_cache() -> IndexCache:
@@ -253,4 +263,10 @@ def forget_database() -> None:
     forget_space()
 
 
+def cache_state() -> CacheState:
+    """Return how full the cache of this process is."""
+    return CacheState("indexes of memories", len(index_cache()), index_cache().nbytes, index_bound())
+
+
 on_database_change(forget_database)
+list_cache(cache_state)

@@ -10,6 +10,7 @@ from typing import Any
 
 from django.db.models import Count
 
+from apps.core.domain.caches import CacheState
 from apps.core.domain.clock import SYSTEM_CLOCK, utcnow
 from apps.core.models import ProcessKind
 from apps.core.per_process import PerProcess
@@ -30,13 +31,14 @@ COUNTED_SECONDS = 60.0
 
 @dataclass(frozen=True)
 class ProcessIndex:
-    """The indexes of one web process, as it said last. facts: of `index_facts`."""
+    """The indexes of one web process, as it said last. facts: of `index_facts`. caches: all that it remembers."""
 
     name: str
     age: float
     level: IndexLevel
     reasons: Sequence[IndexReason]
     facts: Mapping[str, Any]
+    caches: Sequence[CacheState]
 
 
 @dataclass(frozen=True)
@@ -153,7 +155,8 @@ def process_index(state: ProcessState) -> ProcessIndex:
     """Return what a process said of its indexes."""
     facts = state.facts["index"]
     reasons = [IndexReason(reason) for reason in facts.get("reasons", ())]
-    return ProcessIndex(state_name(state), state.age, IndexLevel(facts.get("level", "ok")), reasons, facts)
+    caches = [CacheState(*one) for one in state.facts.get("caches", ())]
+    return ProcessIndex(state_name(state), state.age, IndexLevel(facts.get("level", "ok")), reasons, facts, caches)
 
 
 def user_indexes(

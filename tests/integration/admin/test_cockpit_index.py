@@ -1,5 +1,6 @@
 """The page of the index."""
 
+import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,8 @@ from django.urls import reverse
 from django.utils import timezone
 from django_q.models import OrmQ
 
+from apps.cockpit.index.views import CACHES
+from apps.core.domain.caches import MB, cache_facts
 from apps.core.models import ProcessKind
 from apps.core.processes import publish
 from apps.llm.models import EmbeddingSpace
@@ -115,3 +118,26 @@ def test_page_takes_as_many_queries_with_many_users(
         remember("tea", user=f"user {number}")
         RecallCheck.objects.create(user_id=f"user {number}", at=timezone.now(), memories=1, recall=1.0)
     assert queries() <= few
+
+
+def test_caches_are_shown_with_size_and_bound(operator: Client) -> None:
+    caches = [["analysed texts", 1_234, 5 * MB, 20 * MB], ["words", 7, MB // 2, 8 * MB]]
+    publish(ProcessKind.WEB, {}, {"index": index_facts(), "caches": caches})
+    text = " ".join(re.sub("<[^>]+>", " ", text_of(operator, INDEX)).split())
+    assert "5.5 MB of 28.0 MB" in text
+    assert "analysed texts 1234 5.0 MB 20.0 MB" in text
+    assert "words 7 0.5 MB 8.0 MB" in text
+
+
+def test_process_publishes_every_cache(remember: Callable[..., Memory]) -> None:
+    remember("My sister moved to Porto.")
+    published = {name: (entries, size, bound) for name, entries, size, bound in cache_facts()}
+    assert set(published) == set(CACHES)
+    assert published["indexes of memories"][2] == 1024 * MB
+    assert published["words"][0] > 0
+    assert all(size <= bound for _, size, bound in published.values())
+
+
+def test_without_facts_no_cache_is_shown(operator: Client) -> None:
+    publish(ProcessKind.WEB, {}, {"index": index_facts()})
+    assert "No web process has said yet what it remembers." in text_of(operator, INDEX)
