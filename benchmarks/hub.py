@@ -49,7 +49,7 @@ def busy_processes(count: int) -> Iterator[None]:
 
 
 def hub_environment(place: str) -> dict[str, str]:
-    """Return the environment of a hub in a directory of its own, on a free port."""
+    """Return the environment of a hub in a directory: on a free port, and with a key for everything."""
     kept = {name: value for name, value in os.environ.items() if name != "DATABASE_URL"}
     with socket.create_server(("127.0.0.1", 0)) as server:
         port = server.getsockname()[1]
@@ -63,15 +63,15 @@ def hub_environment(place: str) -> dict[str, str]:
 
 
 @contextmanager
-def running_hub(environment: Mapping[str, str], log: Path) -> Iterator[None]:
-    """Start a hub, wait until it is ready, and stop it afterwards. Raises CommandError when it does not start."""
+def running_hub(environment: Mapping[str, str], log: Path) -> Iterator[int]:
+    """Run a hub while the block runs; yield the id of its first process. Raises CommandError."""
     with log.open("w") as output:
         up = subprocess.Popen(
             [sys.executable, MANAGE, "up"], env=environment, stdout=output, stderr=output, start_new_session=True
         )
         try:
             _wait(up, _config(environment), log)
-            yield
+            yield up.pid
         finally:
             up.send_signal(signal.SIGTERM)
             up.wait()

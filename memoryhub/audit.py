@@ -48,6 +48,7 @@ READING_COMMANDS: frozenset[str] = frozenset(
         "account list",
         "bench",
         "bench_exports",
+        "bench_memory",
         "bench_notes",
         "bench_pages",
         "bench_start",

@@ -10,6 +10,7 @@ BACKGROUND_NICENESS = 10
 WITHOUT_DATABASE = frozenset(
     {
         "bench",
+        "bench_memory",
         "bench_start",
         "collectstatic",
         "compilemessages",
