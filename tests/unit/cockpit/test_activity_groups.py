@@ -55,3 +55,10 @@ def test_phrases_count() -> None:
     assert phrase("saved", 43, "ana", "") == "saved 43 memories of ana"
     assert phrase("saved", 1, "", "") == "saved a memory"
     assert phrase("rule", 1, "", "changed the rule {0}") == "changed the rule {0}"
+
+
+def test_group_reaches_back_ten_minutes_and_no_longer() -> None:
+    groups, _ = group([entry(3, 600), entry(2, 0)], 10)
+    assert [one.count for one in groups] == [2]
+    groups, _ = group([entry(3, 601), entry(2, 0)], 10)
+    assert [one.count for one in groups] == [1, 1]

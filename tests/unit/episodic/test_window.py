@@ -116,3 +116,13 @@ def test_two_events_of_one_moment_and_arrival_do_not_break_order() -> None:
     for one in (record(1), replace(record(1), content="again"), record(1)):
         newest.add(one)
     assert len(newest.records()) == 2
+
+
+def test_windows_that_share_one_moment_overlap() -> None:
+    hour = timedelta(hours=1)
+    early, late = Window(NOW - hour, NOW), Window(NOW, NOW + hour)
+    assert early.overlaps(late)
+    assert late.overlaps(early)
+    after = Window(NOW + timedelta(microseconds=1), NOW + hour)
+    assert not early.overlaps(after)
+    assert not after.overlaps(early)

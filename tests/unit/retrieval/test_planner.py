@@ -10,9 +10,11 @@ from apps.retrieval.domain.planner import (
     DEFAULT_COSTS,
     FILTERED_SHARE,
     GRAPH_ROWS,
+    GraphNeed,
     RowCounts,
     SearchCosts,
     SearchWay,
+    graph_need,
     plan,
     rows_to_ask_for,
 )
@@ -138,3 +140,8 @@ def test_machine_that_is_slower_in_everything_pays_in_proportion(
     slower = SearchCosts(costs.scan * factor, costs.subset * factor, costs.graph * factor, costs.fixed * factor)
     here, there = plan(rows, top_k, costs), plan(rows, top_k, slower)
     assert there.price == pytest.approx(here.price * factor)
+
+
+@pytest.mark.parametrize(("removed", "need"), [(6_000, GraphNeed.NOTHING), (6_001, GraphNeed.BUILD)])
+def test_graph_that_lost_more_than_its_share_is_built_again(removed: int, need: GraphNeed) -> None:
+    assert graph_need(living=20_000, in_graph=20_000, removed=removed, room=0) is need

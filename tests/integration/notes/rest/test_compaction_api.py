@@ -108,3 +108,12 @@ def test_without_a_model_it_says_so(ana):
     found = ana.get(f"{AUTO}/compactions/{asked['id']}").json()
     assert (found["state"], found["code"], found["model"]["asked"]) == ("failed", "model_not_available", MODEL)
     assert (found["text"], found["diff"], found["facts"]) == (None, None, [])
+
+
+def test_list_of_one_user_has_none_of_another() -> None:
+    memory()
+    mine = api_for(Scope("ana")).post(f"{AUTO}/compact", {}).json()["id"]
+    operator = api_for(Scope(), Permission.OPERATOR)
+    for user, expected in (("ana", [mine]), ("ben", [])):
+        listed = operator.get(f"{AUTO}/compactions?user_id={user}").json()["results"]
+        assert [each["id"] for each in listed] == expected
