@@ -179,5 +179,5 @@ def environment(request: HttpRequest) -> list[str]:
     if config.debug:
         return [gettext("Debug mode"), "danger"]
     if config.https:
-        return [urlsplit(config.public_url).netloc, "success"]
+        return [urlsplit(config.public_url or "").netloc, "success"]
     return [gettext("Local"), "info"]
