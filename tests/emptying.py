@@ -72,3 +72,8 @@ def empty_written(_: TransactionTestCase) -> None:
             for name in prepared:  # also those that were emptied with others
                 rows = f'SELECT * FROM {PREPARED}."{name}" WHERE NOT EXISTS (SELECT FROM public."{name}")'
                 cursor.execute(f'INSERT INTO public."{name}" OVERRIDING SYSTEM VALUE {rows}')
+                # A test may have begun to count again, and the next row must not have the number of one of these.
+                cursor.execute(
+                    f'SELECT setval(sequence, greatest(nextval(sequence), (SELECT max(id) FROM public."{name}"))) '
+                    f"FROM pg_get_serial_sequence('public.\"{name}\"', 'id') AS sequence WHERE sequence IS NOT NULL"
+                )

@@ -64,6 +64,17 @@ def test_emptied_database_is_as_migrations_left_it():
 
 
 @pytest.mark.django_db(transaction=True)
+def test_rows_of_migrations_keep_their_numbers_when_a_test_counts_again():
+    emptying.truncate(["rules_mergerule"], "RESTART IDENTITY")
+    empty_written(None)
+    before = set(MergeRule.objects.values_list("pk", flat=True))
+    rule = MergeRule.objects.get(name="default")
+    rule.pk, rule.name = None, "another"
+    rule.save()
+    assert rule.pk not in before
+
+
+@pytest.mark.django_db(transaction=True)
 def test_nothing_is_emptied_when_nothing_was_written(monkeypatch):
     monkeypatch.setattr(emptying, "truncate", lambda tables: pytest.fail(f"emptied {tables}"))
     empty_written(None)
