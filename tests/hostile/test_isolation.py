@@ -520,20 +520,6 @@ def test_no_status_lists_what_is_deleted_or_expired_of_an_included_owner(
         assert (gone.status_code, same(gone, unknown)) == (404, True)
 
 
-@EACH_GRANT
-def test_what_is_not_granted_changes_no_byte_of_an_answer_that_includes_it(
-    bound: Scope, reads: tuple[str, ...]
-) -> None:
-    own = Scope(bound.user_id or "ana", bound.household_id, bound.persona_id)
-    for scope in (own, *(Scope(owner, "x") for owner in reads)):
-        fill(scope, OWN)
-    api = api_for(bound, reads=reads)
-    include = [*reads, "dora", "nobody"]
-    before = quiet(api.search("green tea in the morning", include=include, explain=True))
-    fill(Scope("dora", "home", "chef") if bound.user_id else Scope("dora", "away"), [*OWN, "green tea of a zebra"])
-    assert quiet(api.search("green tea in the morning", include=include, explain=True)) == before
-
-
 def without_time(response: HttpResponse) -> str:
     """The body of an answer without what it took, and without the boundary that a prompt draws at random."""
     text = re.sub(r'"(took_ms|latency_ms|duration_ms)": ?[0-9.e-]+', "", response.content.decode())
@@ -571,20 +557,6 @@ OWN = ["Green tea in the morning", "Where did you spend the summer?", "In a hut 
 def fill(scope: Scope, texts: list[str]) -> None:
     drafts = [MemoryDraft(text, scope=scope, session_id="s", project="x") for text in texts]
     memory_save_many(access=SYSTEM, drafts=drafts)
-
-
-@EACH_BOUND
-def test_memories_of_others_change_no_byte_of_any_answer(bound: Scope) -> None:
-    own = Scope(bound.user_id or "ana", bound.household_id, bound.persona_id)
-    fill(own, OWN)
-    api = api_for(bound)
-    before = everything_seen(api)
-    for scope in [*SCOPES, Scope("ana"), Scope("ben"), Scope("ana", "other"), Scope("ana", None, "other")]:
-        if bound.intersect(scope) != scope:
-            fill(scope, [*OWN, *(f"green tea number {n} of a zebra" for n in range(10))])
-    for stranger in SCOPES:
-        api_for(stranger).search("green tea")
-    assert everything_seen(api) == before
 
 
 def test_what_others_read_and_delete_changes_no_byte_of_any_answer(world: World) -> None:

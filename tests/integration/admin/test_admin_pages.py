@@ -16,7 +16,7 @@ from django_q.models import Failure, OrmQ, Schedule
 from django_q.tasks import async_task
 
 from apps.core.domain.scope import Permission, Scope, system_access
-from apps.core.models import ApiKey
+from apps.core.models import ApiKey, Membership
 from apps.core.services import key_create
 from apps.episodic.models import RetentionPolicy
 from apps.llm.models import Price, ToolRunDay
@@ -37,7 +37,9 @@ from tests.integration.llm import configuring
 pytestmark = pytest.mark.django_db
 
 MODELS = sorted(admin.site._registry, key=lambda model: model._meta.label)
-CAN_BE_ADDED = {ApiKey, Consolidation, KnowledgeSource, MergeRule, Price, RetentionPolicy, RoutingPolicy, User, Group}
+CAN_BE_ADDED = {
+    ApiKey, Consolidation, Group, KnowledgeSource, Membership, MergeRule, Price, RetentionPolicy, RoutingPolicy, User
+}  # fmt: skip
 by_label = pytest.mark.parametrize("model", MODELS, ids=lambda model: model._meta.label)
 
 
@@ -47,7 +49,7 @@ def full(remember: Callable[..., Memory], subscriber: None, notes_dir: Path, fol
     remember("Ana prefers tea", metadata={"tool": "chat"}, keywords=("tea",), context="at breakfast")
     remember("Ana lives in Lisbon.", user="ben")
     remember("Ana does not live in Lisbon.", user="ben")  # which leaves the receipt of a conflict
-    key_create(name="kitchen", scope=Scope(user_id="ana"), permission=Permission.READ, actor="test")
+    key_create(name="kitchen", scope=Scope("ana", "home"), permission=Permission.READ, actor="test")
     User.objects.create_user("somebody")
     Group.objects.create(name="readers")
     Schedule.objects.create(name="sweep", func="apps.events.tasks.sweep", schedule_type=Schedule.MINUTES, minutes=1)

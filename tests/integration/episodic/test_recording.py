@@ -109,6 +109,7 @@ def test_scenario_record_episodic_event_it_emits_saved(record: Record) -> None:
             "segment_id": str(segment),
             "recorded_at": NOW.isoformat(),
             "actor": "test",
+            "origin": "app",
         }
     ]
 

@@ -67,6 +67,7 @@ def test_newest_events_come_first_with_all_that_is_kept_of_them(api: Api, timeli
         "content": "A hut by the lake",
         "importance": 0.5,
         "source": "user",
+        "origin": "app",
         "metadata": {},
         "recorded_at": record.recorded_at.isoformat().replace("+00:00", "Z"),
     }
