@@ -14,6 +14,7 @@ TOPICS: dict[str, tuple[str, ...]] = {
     "core_apikey": ("keys",),
     "core_keyday": ("keys",),
     "core_lockeduser": ("people",),
+    "core_membership": ("people",),
     "core_pause": ("people",),
     "django_admin_log": ("audit",),
     "mfa_authenticator": ("accounts",),
@@ -75,6 +76,7 @@ TOPICS: dict[str, tuple[str, ...]] = {
 # Tables with the topics that reach the person in their column `user_id`, and no one else, on their own pages.
 OWN: dict[str, tuple[str, ...]] = {
     "core_apikey": ("keys",),
+    "core_membership": ("people",),
     "core_pause": ("people",),
     "episodic_timelineevent": ("timeline",),
     "notes_compaction": ("notes",),

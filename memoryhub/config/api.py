@@ -25,6 +25,8 @@ SPECTACULAR_SETTINGS: dict[str, Any] = {
     "COMPONENT_SPLIT_REQUEST": True,
     "SCHEMA_PATH_PREFIX": "/api/",
     "ENUM_NAME_OVERRIDES": {
+        "WriteOriginEnum": "apps.core.schemas.origins.NAMES",
+        "DecisionOriginEnum": "apps.semantic.models.Origin",
         "SaveActionEnum": "apps.semantic.schemas.memories.SAVE_ACTIONS",
         "RevisionActionEnum": "apps.semantic.models.RevisionAction",
         "RecordActionEnum": "apps.episodic.schemas.events.RECORD_ACTIONS",

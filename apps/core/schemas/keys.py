@@ -18,7 +18,7 @@ from apps.core.schemas.fields import (
     StrictChoiceField,
     StrictIntegerField,
 )
-from apps.core.schemas.origins import OriginField
+from apps.core.schemas.origins import NAMES, OriginField
 from apps.core.schemas.serializers import ScopeInput, StrictSerializer, scope_of
 
 MAX_NAME_CHARS = 100
@@ -114,6 +114,7 @@ class KeyOutput(serializers.ModelSerializer[ApiKey]):
     persona_id = serializers.CharField(source="scope.persona_id", read_only=True, allow_null=True)
     permissions = serializers.SerializerMethodField()
     reads = serializers.ListField(child=serializers.CharField(), read_only=True, help_text=READS)
+    origin = serializers.ChoiceField(choices=NAMES, read_only=True, help_text=ORIGIN)
     stopped_by = serializers.ListField(child=serializers.CharField(), read_only=True, help_text=STOPPED)
 
     class Meta:
