@@ -12,7 +12,7 @@ from apps.core.admin.kit import operator_access
 from apps.core.domain.clock import SYSTEM_CLOCK, utcnow
 from apps.core.domain.scope import IDENTIFIERS, MAX_IDENTIFIER_CHARS, Access, Scope
 from apps.core.models import ApiKey
-from apps.core.selectors import usable_keys
+from apps.core.selectors import usable_keys, with_foreign
 from apps.retrieval.domain.query import DEFAULT_TOP_K, SearchMode, SearchQuery
 
 MAX_QUESTION_CHARS = 2_000
@@ -25,7 +25,7 @@ def askable_keys(request: HttpRequest) -> list[ApiKey]:
     viewer, keys = operator_access(request), usable_keys(utcnow(SYSTEM_CLOCK)).order_by("name", "pk")
     if not viewer.bound.named():
         return list(keys[:MAX_KEYS]) if request.user.has_perm("core.view_apikey") else []
-    inside = keys.filter(**viewer.bound.named())[:MAX_KEYS]
+    inside = with_foreign(keys.filter(**viewer.bound.named())[:MAX_KEYS])
     return [key for key in inside if reaches_no_further(key.access, viewer)]
 
 
