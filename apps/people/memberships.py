@@ -43,13 +43,17 @@ def memberships_review(clock: Clock = SYSTEM_CLOCK) -> MembershipReview:
     if not unknown:
         return MembershipReview(0, 0)
     writers = writers_by_tie(unknown)
-    bounds = [*(key.scope for key in ApiKey.objects.all()), *account_scopes()]
+    keys = list(ApiKey.objects.all())
+    bounds = [*(key.scope for key in keys), *account_scopes()]
     named = {tie for bound in bounds for tie in bound.ties()}
     alone = alone_there(ties, bounds)
     foreign = {
         tie
         for tie in unknown
-        if tie not in named and tie not in alone and not may_say(tie, writers[tie]) and could_have_written(tie)
+        if tie not in named
+        and tie not in alone
+        and not may_say(keys, tie, writers[tie])
+        and could_have_written(keys, tie)
     }
     for state, found in ((MembershipState.MEMBER, unknown - foreign), (MembershipState.FOREIGN, foreign)):
         for tie in sorted(found, key=str):
@@ -86,7 +90,7 @@ def alone_there(ties: Iterable[Scope], bounds: Iterable[Scope]) -> set[Scope]:
     return {tie for (end,), there in people.items() if len(there) == 1 and end not in taken for tie in there}
 
 
-def may_say(tie: Scope, actors: Iterable[str]) -> bool:
+def may_say(keys: Iterable[ApiKey], tie: Scope, actors: Iterable[str]) -> bool:
     """Return whether one of these actors could say that the user belongs there, as with a key that is not theirs."""
     names = set()
     for actor in actors:
@@ -94,14 +98,15 @@ def may_say(tie: Scope, actors: Iterable[str]) -> bool:
             names.add(actor.removeprefix(KEY_ACTOR))
         elif actor.startswith(OPERATORS):
             return True
-    keys = [key for key in ApiKey.objects.all() if not names.isdisjoint({key.name, *key.former_names})]
+    named = [key for key in keys if not names.isdisjoint({key.name, *key.former_names})]
     end = tie.ends().items()
-    return any(not key.scope.named() or (not key.user_id and key.scope.ends().items() >= end) for key in keys)
+    return any(not key.scope.named() or (not key.user_id and key.scope.ends().items() >= end) for key in named)
 
 
-def could_have_written(tie: Scope) -> bool:
+def could_have_written(keys: Iterable[ApiKey], tie: Scope) -> bool:
     """Return whether there ever was a key that is bound to the user and not to this household or persona."""
-    return any(not key.scope.ends().items() >= tie.ends().items() for key in ApiKey.objects.filter(user_id=tie.user_id))
+    theirs = [key for key in keys if key.user_id == tie.user_id]
+    return any(not key.scope.ends().items() >= tie.ends().items() for key in theirs)
 
 
 @transaction.atomic
