@@ -3,7 +3,7 @@
 import pytest
 
 from apps.accounts.services import account_bind, account_create, account_set_person
-from apps.core.db.memberships import WriteScopes, is_member, members_of, names_of_member, ties_make
+from apps.core.db.memberships import WriteScopes, is_member, members_of, names_of_member
 from apps.core.domain.clock import SYSTEM_CLOCK, utcnow
 from apps.core.domain.errors import ForbiddenError, NotFoundError
 from apps.core.domain.scope import Access, Permission, Scope, system_access
@@ -13,7 +13,7 @@ from apps.core.services import key_create, key_stop, membership_create, membersh
 from apps.episodic.domain.event import EventDraft
 from apps.episodic.selectors import EventQuery, events_query
 from apps.episodic.services import RecordResult, events_record
-from tests.api import MEMORIES, Api, api_for, contents, error_attrs
+from tests.api import MEMORIES, Api, api_for, belong, contents, error_attrs
 
 HOME, HOTEL = Scope("ana", "home"), Scope("ana", "hotel")
 CHEF = Scope("ana", persona_id="chef")
@@ -22,12 +22,8 @@ MEMBERSHIPS = "/api/memberships"
 pytestmark = pytest.mark.django_db
 
 
-def make(*ties: Scope) -> None:
-    ties_make(ties, made_by="test", made_at=utcnow(SYSTEM_CLOCK))
-
-
 def make_foreign(*ties: Scope) -> None:
-    make(*ties)
+    belong(*ties)
     for tie in ties:
         Membership.objects.in_scope(tie).update(state=MembershipState.FOREIGN)
 
@@ -36,7 +32,7 @@ def make_foreign(*ties: Scope) -> None:
 
 
 def test_key_of_a_user_writes_where_they_belong_alone() -> None:
-    make(HOME)
+    belong(HOME)
     scopes = WriteScopes(Access(Scope("ana"), Permission.WRITE, "test"))
     assert scopes.settle(Scope(household_id="home")) == HOME
     for asked in (HOTEL, CHEF, Scope("ana", "home", "chef"), Scope("ana", "Home"), Scope("ana", "home ")):
@@ -60,7 +56,7 @@ def test_key_of_a_household_makes_whom_it_writes_for_a_member() -> None:
 
 
 def test_key_of_a_household_names_no_persona_but_its_own() -> None:
-    make(CHEF)
+    belong(CHEF)
     body = {"content": "hello", "user_id": "ana", "persona_id": "chef"}
     refused = api_for(Scope(household_id="home")).post(MEMORIES, body)
     assert (refused.status_code, error_attrs(refused)) == (403, ["persona_id"])
@@ -68,7 +64,7 @@ def test_key_of_a_household_names_no_persona_but_its_own() -> None:
 
 
 def test_write_of_a_key_of_a_user_makes_no_tie() -> None:
-    make(HOME)
+    belong(HOME)
     api_for(Scope("ana")).save("Ana likes tea", household_id="home")
     assert Membership.objects.count() == 1
 
@@ -230,7 +226,7 @@ def test_ended_membership_ends_what_a_key_of_both_may_do() -> None:
 
 
 def test_names_of_a_member_are_without_foreign_ones() -> None:
-    make(HOME, CHEF)
+    belong(HOME, CHEF)
     make_foreign(HOTEL)
     assert names_of_member("ana", "household_id") == {"home"}
     assert names_of_member("ana", "persona_id") == {"chef"}
