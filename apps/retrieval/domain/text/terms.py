@@ -158,13 +158,31 @@ def date_words(moment: date) -> list[str]:
 
 def tokenize(text: str) -> list[Token]:
     """Return the tokens of a text: steps 1 and 2 of the pipeline, each token with its words."""
-    if not text.isascii():
-        text = _INVISIBLE.sub("", nfkc(text.translate(_APOSTROPHES)))
-    elif "`" in text:
-        text = text.translate(_APOSTROPHES)
+    text = normalise(text)
     found = (_ASCII_TOKEN if text.isascii() else _TOKEN).findall(text)
     # Long tokens hardly ever recur, and those of many parts take kilobytes.
     return [_cached_token(token) if len(token) <= MAX_KEPT_CHARS else analyse_token(token) for token in found]
+
+
+def count_words(text: str, enough: int) -> int:
+    """Return the number of words of a text; where it is at least `enough`, no more than that is read.
+
+    The number is then that of the words up to the end of the token that was enough.
+    """
+    text, count = normalise(text), 0
+    for found in (_ASCII_TOKEN if text.isascii() else _TOKEN).finditer(text):
+        token = found[0]
+        count += len((_cached_token(token) if len(token) <= MAX_KEPT_CHARS else analyse_token(token)).words)
+        if count >= enough:
+            break
+    return count
+
+
+def normalise(text: str) -> str:
+    """Return a text as tokens are read from it: step 1 of the pipeline, with one apostrophe."""
+    if not text.isascii():
+        return _INVISIBLE.sub("", nfkc(text.translate(_APOSTROPHES)))
+    return text.translate(_APOSTROPHES) if "`" in text else text
 
 
 def recognise_language(tokens: Sequence[Token]) -> str | None:

@@ -121,7 +121,8 @@ def merge(first: MemoryRecord, second: MemoryRecord, similarity: float | None, c
         if similarity is None:
             similarity = shared_terms(sense_of(first.content), sense_of(second.content))
         strategy = ContentStrategy.SUMMARIZE if exceeds(similarity, SMART_SIMILARITY) else ContentStrategy.CONCATENATE
-    content, removed = merge_contents(first.content, second.content, strategy, config)
+    shared = common_keywords(first.content, second.content)
+    content, removed = merge_contents(first.content, second.content, strategy, config, shared)
     importance = merge_importances(first.importance, second.importance, config)
     keywords = merge_keywords(first.keywords, second.keywords, config.metadata_strategy.keywords)
     return MergeResult(
@@ -132,7 +133,7 @@ def merge(first: MemoryRecord, second: MemoryRecord, similarity: float | None, c
         source=higher_source(first.source, second.source),
         statistics=MergeStatistics(len(content), len(keywords), difference(importance, first.importance), removed),
         strategy=strategy,
-        common_keywords=common_keywords(first.content, second.content),
+        common_keywords=shared,
     )
 
 
@@ -147,13 +148,18 @@ def merge_importances(first: float, second: float, config: MergeConfig) -> float
             return round(first / 2 + second / 2, DIGITS)
 
 
-def merge_contents(first: str, second: str, strategy: ContentStrategy, config: MergeConfig) -> tuple[str, int]:
-    """Return the merged content, and the number of duplicate sentences that were left out."""
+def merge_contents(
+    first: str, second: str, strategy: ContentStrategy, config: MergeConfig, shared: tuple[str, ...]
+) -> tuple[str, int]:
+    """Return the merged content, and the number of duplicate sentences that were left out.
+
+    shared: the common keywords of both contents.
+    """
     if first == second:
         return first, len(split_sentences(first)) if config.deduplicate else 0
     threshold = config.deduplicate_threshold if config.deduplicate else None
     if strategy is ContentStrategy.SUMMARIZE:
-        summary = summarize(first, second, threshold)
+        summary = summarize(first, second, threshold, shared)
         return summary.text, summary.removed
     joined = second if strategy is ContentStrategy.REPLACE else f"{first}\n{second}"
     if threshold is None:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from apps.core.domain.caches import SizedCache
 from apps.retrieval.domain.text.languages import STOPWORDS
-from apps.retrieval.domain.text.terms import query_terms_of, terms_of, tokenize, words, words_of
+from apps.retrieval.domain.text.terms import count_words, query_terms_of, terms_of, tokenize, words_of
 from apps.rules.domain.decimals import reaches
 
 # What may end a sentence, read once from its first mark to its last space. The spaces belong to the sentence, so that
@@ -54,7 +54,7 @@ def split_sentences(text: str) -> list[str]:
     count = 0
     for piece in split_at_marks(text):
         pending.append(piece)
-        count += len(words(piece))
+        count += count_words(piece, _MIN_SENTENCE_WORDS - count)
         if "\n" in piece or count >= _MIN_SENTENCE_WORDS:
             sentences.append("".join(pending))
             pending, count = [], 0

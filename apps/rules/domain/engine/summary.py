@@ -35,14 +35,13 @@ def common_keywords(first: str, second: str) -> tuple[str, ...]:
     return tuple(term for term in query_terms(first) if term in others)[:MAX_COMMON_KEYWORDS]
 
 
-def summarize(first: str, second: str, threshold: float | None) -> Summary:
+def summarize(first: str, second: str, threshold: float | None, shared: Sequence[str]) -> Summary:
     """Summarize two texts by their key sentences, in order.
 
     A sentence ranks higher, the more of its content terms occur in other sentences of both texts; common keywords count
     twice. At most five sentences of each text stay, and a sentence with a common keyword that no kept one has stays
-    before others. threshold: of `deduplicate`; None keeps duplicates.
+    before others. threshold: of `deduplicate`; None keeps duplicates. shared: the common keywords of the texts.
     """
-    shared = common_keywords(first, second)
     texts = [read_sentences(text) for text in (first, second)]
     counts = Counter(term for sentences in texts for sentence in sentences for term in sentence.content)
     weights = {term: count * (2.0 if term in shared else 1.0) for term, count in counts.items()}

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from apps.retrieval.domain.text import terms as pipeline
 from apps.retrieval.domain.text.languages import FUNCTION_WORDS
-from apps.retrieval.domain.text.terms import date_words, query_terms, term_hash, terms, words
+from apps.retrieval.domain.text.terms import count_words, date_words, query_terms, term_hash, terms, words
 
 ANY_TEXT = st.text(st.characters(exclude_categories=[]))
 CJK_RUN = st.text(st.characters(min_codepoint=0x4E00, max_codepoint=0x9FFF), min_size=1, max_size=12)
@@ -247,6 +247,13 @@ def test_text_with_words_leaves_question_with_terms(text):
 @given(st.text(st.characters(max_codepoint=127)))
 def test_fast_tokens_of_ascii_are_those_of_unicode(text):
     assert pipeline._ASCII_TOKEN.findall(text) == pipeline._TOKEN.findall(text)
+
+
+@given(ANY_TEXT, st.integers(1, 5))
+def test_words_are_counted_until_there_are_enough(text: str, enough: int) -> None:
+    counted, every = count_words(text, enough), len(words(text))
+    assert counted <= every
+    assert counted == every or counted >= enough
 
 
 @given(CJK_RUN, CJK_RUN)
