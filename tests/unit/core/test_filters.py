@@ -24,7 +24,14 @@ ROW: dict[str, Any] = {
     "keywords": ["tea", "green"],
     "importance": 0.5,
     "occurred_at": datetime(2026, 5, 4, 12, tzinfo=UTC),
-    "metadata": {"page": 3, "of": {"book": "Moby Dick", "read": True}, "tags": ["a", 1], "note": None},
+    "metadata": {
+        "page": 3,
+        "far": 10**22,
+        "near": 1e-300,
+        "of": {"book": "Moby Dick", "read": True},
+        "tags": ["a", 1],
+        "note": None,
+    },
 }
 
 
@@ -44,6 +51,8 @@ ROW: dict[str, Any] = {
         {"not": {"any": []}},
         {"metadata.page": 3},
         {"metadata.page": 3.0},
+        {"metadata.far": 1e22},
+        {"metadata.far": 10**22, "metadata.near": {"lt": 10**23}},
         {"metadata.of.book": {"gt": "Moby"}},
         {"metadata.of.read": True},
         {"metadata.tags.1": 1},
@@ -97,6 +106,7 @@ def test_row_does_not_pass(asked: dict[str, Any]) -> None:
         ({"type": {"in": "fact"}}, "filter.type"),
         ({"importance": True}, "filter.importance"),
         ({"importance": 10**400}, "filter.importance"),
+        ({"importance": 2**53 + 1}, "filter.importance"),
         ({"importance": float("nan")}, "filter.importance"),
         ({"occurred_at": {"gt": "2026-05-04T12:00:00"}}, "filter.occurred_at"),
         ({"occurred_at": {"gt": "9999-12-31T23:59:59-23:00"}}, "filter.occurred_at"),

@@ -3,6 +3,7 @@
 import math
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
+from decimal import Decimal
 from typing import Any
 from uuid import UUID
 
@@ -147,12 +148,23 @@ def read_flag(value: object) -> bool:
 
 
 def read_number(value: object) -> float:
-    """Return a number. Raises ValueError."""
+    """Return a number. Raises ValueError.
+
+    A whole number beyond MAX_NUMBER is read where it is a float in full digits: so the database answers 1e22.
+    """
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise ValueError("Expected a number.")
-    if not (math.isfinite(value) if isinstance(value, float) else abs(value) <= MAX_NUMBER):
+    if not (math.isfinite(value) if isinstance(value, float) else abs(value) <= MAX_NUMBER or is_float(value)):
         raise ValueError(f"Expected a finite number; whole ones reach {MAX_NUMBER}.")
     return value
+
+
+def is_float(value: int) -> bool:
+    """Return whether a whole number is what a float is written as, in full digits."""
+    try:
+        return Decimal(repr(float(value))) == value
+    except OverflowError:
+        return False
 
 
 def read_scalar(value: object) -> Scalar:
