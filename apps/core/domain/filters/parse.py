@@ -3,7 +3,6 @@
 import math
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
-from decimal import Decimal
 from typing import Any
 from uuid import UUID
 
@@ -20,6 +19,7 @@ from apps.core.domain.filters.expression import (
     Negation,
     Operator,
 )
+from apps.core.domain.filters.match import exact
 
 MAX_DEPTH, MAX_OBJECTS, MAX_COMPARISONS, MAX_VALUES, MAX_STEPS, MAX_CHARS = 8, 500, 100, 500, 10, 1000
 # Beyond it neighbours of a double are further apart than 1.
@@ -162,7 +162,7 @@ def read_number(value: object) -> float:
 def is_float(value: int) -> bool:
     """Return whether a whole number is what a float is written as, in full digits."""
     try:
-        return Decimal(repr(float(value))) == value
+        return exact(float(value)) == value
     except OverflowError:
         return False
 

@@ -159,9 +159,7 @@ def date_words(moment: date) -> list[str]:
 def tokenize(text: str) -> list[Token]:
     """Return the tokens of a text: steps 1 and 2 of the pipeline, each token with its words."""
     text = normalise(text)
-    found = (_ASCII_TOKEN if text.isascii() else _TOKEN).findall(text)
-    # Long tokens hardly ever recur, and those of many parts take kilobytes.
-    return [_cached_token(token) if len(token) <= MAX_KEPT_CHARS else analyse_token(token) for token in found]
+    return [read_token(token) for token in token_pattern(text).findall(text)]
 
 
 def count_words(text: str, enough: int) -> int:
@@ -170,9 +168,8 @@ def count_words(text: str, enough: int) -> int:
     The number is then that of the words up to the end of the token that was enough.
     """
     text, count = normalise(text), 0
-    for found in (_ASCII_TOKEN if text.isascii() else _TOKEN).finditer(text):
-        token = found[0]
-        count += len((_cached_token(token) if len(token) <= MAX_KEPT_CHARS else analyse_token(token)).words)
+    for found in token_pattern(text).finditer(text):
+        count += len(read_token(found[0]).words)
         if count >= enough:
             break
     return count
@@ -183,6 +180,17 @@ def normalise(text: str) -> str:
     if not text.isascii():
         return _INVISIBLE.sub("", nfkc(text.translate(_APOSTROPHES)))
     return text.translate(_APOSTROPHES) if "`" in text else text
+
+
+def token_pattern(text: str) -> re.Pattern[str] | regex.Pattern[str]:
+    """Return the pattern of the tokens of a normalised text."""
+    return _ASCII_TOKEN if text.isascii() else _TOKEN
+
+
+def read_token(token: str) -> Token:
+    """Return the same as `analyse_token`, which is remembered for short tokens."""
+    # Long tokens hardly ever recur, and those of many parts take kilobytes.
+    return _cached_token(token) if len(token) <= MAX_KEPT_CHARS else analyse_token(token)
 
 
 def recognise_language(tokens: Sequence[Token]) -> str | None:
