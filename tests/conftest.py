@@ -6,6 +6,7 @@ not in pyproject.toml: pytest-django would read them before this file.
 
 import contextlib
 import fcntl
+import gc
 import os
 import shutil
 import tempfile
@@ -58,6 +59,12 @@ def pytest_configure(config: pytest.Config) -> None:
     config.add_cleanup(lambda: shutil.rmtree(DATA_DIR, ignore_errors=True))
     config.add_cleanup(_stop_database)
     _remove_leftovers()
+
+
+def pytest_collection_finish() -> None:
+    """Keep what was collected out of every search for garbage: there are thousands of tests, and they stay."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture(scope="session")

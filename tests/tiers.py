@@ -1,12 +1,14 @@
 """Tiers of tests: what `uv run pytest` runs, and what the gate runs besides (docs/contribute/testing.md).
 
-A test is in the tier of its mark (`@pytest.mark.deep`), else in that of its path in PATHS, else it is quick. Without
-`-m` the quick ones are run, and whatever the command line names by its file, or by a folder of its tier. A file that
-has no test of the tiers that are run is not imported.
+A test is in the tier of its mark (`@pytest.mark.deep`), else in that of its path in PATHS, else it is quick. Of the
+quick ones, those that `deep.txt` lists are deep, and of a long matrix all but a few cases. Without `-m` the quick ones
+are run, and whatever the command line names by its file, or by a folder of its tier. A file that has no test of the
+tiers that are run is not imported.
 """
 
 import re
-from collections import Counter
+from collections import Counter, defaultdict
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -41,6 +43,9 @@ PATHS = {
         "integration/words/test_untranslated.py",
     ),
 }
+# A quick test of more cases than LONG has FEW of them, evenly spaced, in the quick tier. Pure functions have all.
+LONG, FEW = 8, 4
+WHOLE = "unit"
 _MARK = re.compile(rf"\bmark\.({'|'.join(TIERS)})\b")
 _WORDS = re.compile(r"[\w\s()]+")
 
@@ -54,9 +59,35 @@ def tier_of_path(path: Path) -> str:
     return QUICK
 
 
+def listed(lines: str) -> dict[str, int]:
+    """Return how many cases of each test in the lines of `deep.txt` stay quick, by `file::test`."""
+    named = (line.split() for line in lines.splitlines() if not line.startswith("#"))
+    return {name: int("".join(kept) or 0) for name, *kept in named}
+
+
+DEEP = listed((TESTS / "deep.txt").read_text())
+_DEEP_FILES = {name.partition("::")[0] for name in DEEP}
+
+
 def tiers_of_file(path: Path) -> set[str]:
     """Return the tiers that tests of a file may be in."""
-    return {tier_of_path(path), *_MARK.findall(path.read_text())}
+    tiers = {tier_of_path(path), *_MARK.findall(path.read_text())}
+    below = path.relative_to(TESTS)
+    may_be_long = below.parts[0] != WHOLE and "parametrize" in path.read_text()
+    return tiers | {"deep"} if QUICK in tiers and (may_be_long or str(below) in _DEEP_FILES) else tiers
+
+
+def spaced(count: int, wanted: int) -> set[int]:
+    """Return `wanted` of the numbers below `count`, evenly spaced, the first and the last among them."""
+    return {round(one * (count - 1) / max(1, wanted - 1)) for one in range(wanted)}
+
+
+def quick_cases(name: str, count: int) -> set[int]:
+    """Return which of the cases of a test, named `file::test`, are in the quick tier."""
+    if name in DEEP:
+        return spaced(count, min(count, DEEP[name]))
+    is_long = count > LONG and not name.startswith(f"{WHOLE}/")
+    return spaced(count, FEW if is_long else count)
 
 
 def chosen(tier: str, expression: str) -> bool:
@@ -95,27 +126,45 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
     return None if not expression and is_named(collection_path, config) else True
 
 
-def pytest_itemcollected(item: pytest.Item) -> None:
-    """Mark each test with its tier. Raises UsageError for one with marks of several."""
+def tier_of_test(item: pytest.Item) -> str:
+    """Return the tier of the mark or the path of a test. Raises UsageError for one with marks of several."""
     marked = {mark.name for mark in item.iter_markers()} & set(TIERS)
     if len(marked) > 1:
         raise pytest.UsageError(f"{item.nodeid} is marked as {' and '.join(sorted(marked))}: a test is in one tier.")
     (tier,) = marked or {tier_of_path(item.path)}
-    item.add_marker(tier)
-    item.user_properties.append((PROPERTY, tier))
-    if tier == "browser" and BROWSER is None:
-        item.add_marker(pytest.mark.skip(reason=NO_BROWSER))
+    return tier
 
 
-@pytest.hookimpl(trylast=True)
-def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave out tests of tiers that are not run, and begin with the longest."""
-    tiers = {item: dict(item.user_properties)[PROPERTY] for item in items}
+def tiers_of_tests(items: list[pytest.Item]) -> dict[pytest.Item, str]:
+    """Return the tier of each test, of which the cases of one test are given together."""
+    tiers = {item: tier_of_test(item) for item in items}
+    cases = defaultdict(list)
+    for item in items:
+        if tiers[item] == QUICK:
+            cases[f"{item.path.relative_to(TESTS)}::{getattr(item, 'originalname', item.name)}"].append(item)
+    for name, same in cases.items():
+        kept = quick_cases(name, len(same))
+        tiers.update({item: "deep" for number, item in enumerate(same) if number not in kept})
+    return tiers
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> Iterator[None]:
+    """Mark each test with its tier, leave out tests of tiers that are not run, and begin with the longest."""
+    order = {item: list(TIERS).index(tier_of_test(item)) for item in items}
+    tiers = tiers_of_tests(items)
+    for item, tier in tiers.items():
+        item.add_marker(tier)
+        item.user_properties.append((PROPERTY, tier))
+        if tier == "browser" and BROWSER is None:
+            item.add_marker(pytest.mark.skip(reason=NO_BROWSER))
+    yield
     if not config.option.markexpr:
         left_out = {item for item in items if tiers[item] != QUICK and not is_named(item.path, config)}
         config.hook.pytest_deselected(items=list(left_out))
         items[:] = [item for item in items if item not in left_out]
-    items.sort(key=lambda item: list(TIERS).index(tiers[item]))
+    # Tests of one file stay together, in their order.
+    items.sort(key=lambda item: order[item])
 
 
 class Scheduling(LoadScopeScheduling):

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import pytest
 
 from tests import tiers
-from tests.tiers import PATHS, QUICK, TESTS, TIERS, Scheduling, chosen, tier_of_path, tiers_of_file
+from tests.tiers import DEEP, PATHS, QUICK, TESTS, TIERS, Scheduling, chosen, quick_cases, tier_of_path, tiers_of_file
 
 FILES = sorted({*TESTS.rglob("test_*.py")} - {Path(__file__)})
 PAGE = (TESTS.parent / "docs" / "contribute" / "testing.md").read_text("utf-8")
@@ -35,6 +35,24 @@ def test_every_file_of_tests_is_in_a_tier() -> None:
 def test_places_of_tiers_exist() -> None:
     named = [place for places in PATHS.values() for place in places]
     assert [place for place in named if not (TESTS / place).exists()] == []
+
+
+@pytest.mark.parametrize("file", sorted({name.partition("::")[0] for name in DEEP}))
+def test_listed_tests_exist(file: str) -> None:
+    written = set(re.findall(r"def (test_\w+)", (TESTS / file).read_text()))
+    assert {name.partition("::")[2] for name in DEEP if name.startswith(f"{file}::")} <= written
+
+
+def test_cases_of_a_long_matrix_are_evenly_spaced() -> None:
+    assert quick_cases("integration/core/test_any.py::test_any", 8) == {*range(8)}
+    assert quick_cases("integration/core/test_any.py::test_any", 10) == {0, 3, 6, 9}
+    assert quick_cases("unit/core/test_any.py::test_any", 10) == {*range(10)}
+
+
+def test_listed_test_keeps_as_many_cases_as_it_says(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tiers, "DEEP", tiers.listed("# why\ncore/test_any.py::test_any\ncore/test_any.py::test_more 1"))
+    assert quick_cases("core/test_any.py::test_any", 1) == set()
+    assert quick_cases("core/test_any.py::test_more", 20) == {0}
 
 
 def test_what_launches_browser_is_of_its_tier() -> None:
@@ -88,6 +106,7 @@ def test_default_does_not_import_slow_files() -> None:
 
 def test_rest_does_not_import_quick_files() -> None:
     assert not is_run("unit/core/test_scope.py", REST)
+    assert is_run("hostile/test_csrf.py", REST)
     assert is_run("system/test_up.py", REST)
 
 
@@ -126,4 +145,4 @@ def test_test_cannot_be_in_two_tiers() -> None:
     marks = [pytest.mark.deep.mark, pytest.mark.kill.mark]
     item = SimpleNamespace(nodeid="tests/test_it.py::test_it", iter_markers=lambda: iter(marks))
     with pytest.raises(pytest.UsageError, match="deep and kill"):
-        tiers.pytest_itemcollected(item)
+        tiers.tier_of_test(item)
