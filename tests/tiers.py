@@ -71,9 +71,10 @@ _DEEP_FILES = {name.partition("::")[0] for name in DEEP}
 
 def tiers_of_file(path: Path) -> set[str]:
     """Return the tiers that tests of a file may be in."""
-    tiers = {tier_of_path(path), *_MARK.findall(path.read_text())}
+    text = path.read_text()
+    tiers = {tier_of_path(path), *_MARK.findall(text)}
     below = path.relative_to(TESTS)
-    may_be_long = below.parts[0] != WHOLE and "parametrize" in path.read_text()
+    may_be_long = below.parts[0] != WHOLE and "parametrize" in text
     return tiers | {"deep"} if QUICK in tiers and (may_be_long or str(below) in _DEEP_FILES) else tiers
 
 
@@ -135,24 +136,21 @@ def tier_of_test(item: pytest.Item) -> str:
     return tier
 
 
-def tiers_of_tests(items: list[pytest.Item]) -> dict[pytest.Item, str]:
-    """Return the tier of each test, of which the cases of one test are given together."""
-    tiers = {item: tier_of_test(item) for item in items}
+def slow_cases(tiers: dict[pytest.Item, str]) -> set[pytest.Item]:
+    """Return those of the quick tests that are deep: what `deep.txt` lists, and most of a long matrix."""
     cases = defaultdict(list)
-    for item in items:
-        if tiers[item] == QUICK:
+    for item, tier in tiers.items():
+        if tier == QUICK:
             cases[f"{item.path.relative_to(TESTS)}::{getattr(item, 'originalname', item.name)}"].append(item)
-    for name, same in cases.items():
-        kept = quick_cases(name, len(same))
-        tiers.update({item: "deep" for number, item in enumerate(same) if number not in kept})
-    return tiers
+    kept = {name: quick_cases(name, len(same)) for name, same in cases.items()}
+    return {item for name, same in cases.items() for number, item in enumerate(same) if number not in kept[name]}
 
 
 @pytest.hookimpl(wrapper=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> Iterator[None]:
     """Mark each test with its tier, leave out tests of tiers that are not run, and begin with the longest."""
-    order = {item: list(TIERS).index(tier_of_test(item)) for item in items}
-    tiers = tiers_of_tests(items)
+    own = {item: tier_of_test(item) for item in items}
+    tiers = own | dict.fromkeys(slow_cases(own), "deep")
     for item, tier in tiers.items():
         item.add_marker(tier)
         item.user_properties.append((PROPERTY, tier))
@@ -163,8 +161,8 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
         left_out = {item for item in items if tiers[item] != QUICK and not is_named(item.path, config)}
         config.hook.pytest_deselected(items=list(left_out))
         items[:] = [item for item in items if item not in left_out]
-    # Tests of one file stay together, in their order.
-    items.sort(key=lambda item: order[item])
+    # By the tier of the whole test, so that its cases, and the tests of a file, stay in their order.
+    items.sort(key=lambda item: list(TIERS).index(own[item]))
 
 
 class Scheduling(LoadScopeScheduling):
