@@ -78,7 +78,10 @@ def watch(web: WebServer) -> WebProcess:
     return web.processes[0]
 
 
-def test_slow_web_process_is_waited_for(web: WebServer, caplog: pytest.LogCaptureFixture) -> None:
+def test_slow_web_process_is_waited_for(
+    web: WebServer, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("IMPORT_OF_TEST", "slow")
     process, longest = start(web), 0.0
     with starved(process.process.pid or 0):
         while not process.has_served:
