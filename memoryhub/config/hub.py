@@ -106,6 +106,7 @@ class Config:
     metrics_token: str | None = field(repr=False)
     log_level: str
     current_first: bool
+    pair_judge: bool
     index_cache_mb: int
     index_backlog_rows: int
     index_write_ms: float
@@ -214,6 +215,7 @@ def read_environment(env: Env) -> Config:
             "MEMORYHUB_LOG_LEVEL", "INFO", validate=validate.OneOf(["DEBUG", "INFO", "WARNING", "ERROR"])
         ),
         current_first=env.bool("MEMORYHUB_CURRENT_FIRST", True),
+        pair_judge=env.bool("MEMORYHUB_PAIR_JUDGE", True),
         index_cache_mb=env.int("MEMORYHUB_INDEX_CACHE_MB", 1024, validate=validate.Range(min=16)),
         index_backlog_rows=env.int("MEMORYHUB_INDEX_BACKLOG_ROWS", 100_000, validate=validate.Range(min=1_000)),
         index_write_ms=env.float("MEMORYHUB_INDEX_WRITE_MS", 1_000.0, validate=validate.Range(min=1)),

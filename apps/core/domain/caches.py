@@ -71,6 +71,19 @@ class SizedCache:
             self._kept.clear()
             self._bytes = 0
 
+    def find(self, key: Hashable) -> Any:
+        """Return what `keep` was given for a key; None where it is not kept any more."""
+        found = self._kept.get(key)
+        if found is None:
+            return None
+        with suppress(KeyError):  # another thread has just dropped it
+            self._kept.move_to_end(key)
+        return found[0]
+
+    def keep(self, key: Hashable, value: Any, chars: int) -> None:
+        """Keep a result that was worked out together with others. chars: of its texts."""
+        self._add(key, value, self._entry_bytes + self._char_bytes * chars)
+
     def remember(self, function: Callable[P, T]) -> Callable[P, T]:
         """Return a pure function that looks for its result here first. Its arguments are hashable, or have a `text`."""
         kept = self._kept

@@ -32,6 +32,7 @@ class SearchQuery:
     tags: column of the store -> the value it must have. also: column among them -> another column and its value, with
     which a row passes the tag as well. start and end: when the row happened, both included.
     current_first: whether of two hits that speak of one matter the newer one comes first (`domain.matters`).
+    history: whether what the rules replaced by themselves is given as well, after what replaced it.
     where: a filter of the rows. allowed: the ids of those that pass it, found out by the store.
     zone: in which days and weekdays of the query are meant; None for the day of each row's writer.
     """
@@ -50,6 +51,7 @@ class SearchQuery:
     also: Mapping[str, tuple[str, str]] = field(default_factory=dict)
     explain: bool = False
     current_first: bool | None = None
+    history: bool = True
     where: Expression | None = None
     allowed: npt.NDArray[np.int64] | None = None
     zone: tzinfo | None = None

@@ -1,11 +1,13 @@
 """Which memories are held against each other: those that hold in one place and are not the same text (ADR 35)."""
 
+from collections.abc import Iterable
 from dataclasses import replace
 from enum import Enum
 from typing import Protocol
 
 from apps.retrieval.domain.content import normalise_content
-from apps.rules.domain.engine.detection import detect
+from apps.rules.domain.engine.detection import detect, pairs_to_read
+from apps.rules.domain.engine.pair_judge import judge_pairs
 from apps.rules.domain.engine.record import MemoryRecord
 from apps.rules.domain.engine.signals import Detection, DetectionConfig
 from apps.semantic.domain.memory import TAGS_OF_PLACES
@@ -60,6 +62,17 @@ def find_disagreement(candidate: MemoryRecord, existing: MemoryRecord, config: D
     if places is Places.ONE_IN_ALL or is_other_type or is_same_text(candidate, existing):
         return NO_CONFLICT
     return detection
+
+
+def read_ahead(pairs: Iterable[tuple[MemoryRecord, MemoryRecord]]) -> None:
+    """Have the judge of pairs read at once what `find_disagreement` will ask it about."""
+    judge_pairs(
+        pairs_to_read(
+            (one, other)
+            for one, other in pairs
+            if compare_places(one, other) is not Places.TWO and one.content != other.content
+        )
+    )
 
 
 def is_same_text(one: MemoryRecord, other: MemoryRecord) -> bool:

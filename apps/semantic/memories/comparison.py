@@ -22,7 +22,7 @@ from apps.rules.domain.engine.arbitration import DetectedConflict
 from apps.rules.domain.engine.record import MemoryRecord
 from apps.semantic.conflicts.candidate import Candidate, SaveContext
 from apps.semantic.conflicts.neighbours import Neighbour, Probe, best_of, neighbours, terms_of
-from apps.semantic.domain.disagreement import find_disagreement
+from apps.semantic.domain.disagreement import find_disagreement, read_ahead
 from apps.semantic.domain.duplicates import DatedKey
 from apps.semantic.domain.memory import DEFAULT_IMPORTANCE, DEFAULT_SOURCE, TAGS, TAGS_OF_PLACES
 from apps.semantic.index.cache import index_cache
@@ -67,12 +67,16 @@ class Comparison:
         """Detect the conflicts of candidates with stored memories that are still active."""
         wanted = {one.id for near in stored.values() for one in near}
         rows = {row[0]: row for row in Memory.objects.active().filter(pk__in=wanted).values_list(*RECORD_COLUMNS)}
+        pairs = []
         for place, near in stored.items():
             for one in near:
                 if one.id in rows:
                     existing = record_from_row(rows[one.id], one.vector)
                     self.ids[existing.key] = one.id
-                    self.detect_pair(place, existing)
+                    pairs.append((place, existing))
+        read_ahead((self.candidates[place].record, existing) for place, existing in pairs)
+        for place, existing in pairs:
+            self.detect_pair(place, existing)
 
     def detect_pair(self, place: int, existing: MemoryRecord) -> None:
         """Detect whether a candidate conflicts with another memory."""

@@ -19,7 +19,7 @@ from apps.core.schemas.fields import (
     VectorField,
 )
 from apps.core.schemas.filters import FilterField
-from apps.core.schemas.outputs import Uuid
+from apps.core.schemas.outputs import Uuid, iso
 from apps.core.schemas.paging import chosen_limit
 from apps.core.schemas.serializers import scope_of
 from apps.core.schemas.windows import MAX_DAYS, TimezoneField, WindowInput, settle_time_window
@@ -30,6 +30,7 @@ from apps.semantic.domain.memory import TAGS
 from apps.semantic.models import Memory, ReviewState
 from apps.semantic.schemas.memories import Fields, MemoryOutput, TagsInput, render_memory, share_field
 from apps.semantic.search.open_conflicts import OpenConflict
+from apps.semantic.search.replaced import Replacement
 from apps.semantic.search.search import Found, SearchResult
 
 MAX_QUERY_CHARS = 10_000
@@ -63,6 +64,12 @@ class SearchInput(TagsInput):
     current_first = StrictBooleanField(
         required=False,
         help_text="Of two results on one matter put the newer one first. Default: the hub's setting in hybrid mode.",
+    )
+
+    history = StrictChoiceField(
+        choices=["show", "hide"],
+        required=False,
+        help_text="`hide` leaves out what the rules replaced and nobody has accepted yet. Default `show`.",
     )
 
     def get_fields(self) -> Fields:
@@ -105,6 +112,7 @@ def make_query(data: Mapping[str, Any]) -> SearchQuery:
         tags=tags,
         explain=data["explain"],
         current_first=data.get("current_first"),
+        history=data.get("history") != "hide",
         zone=data.get("timezone"),
         where=None if data.get("where") is EVERYTHING else data.get("where"),
     )
@@ -133,6 +141,15 @@ class OpenConflictOutput(WithOutput):
     state: Annotated[str, serializers.ChoiceField(choices=[ReviewState.OPEN.value])]
 
 
+class ReplacedOutput(TypedDict):
+    """By what a result was replaced, by the rules alone; nobody has accepted it yet."""
+
+    by: Annotated[Uuid, "The memory that replaced it."]
+    at: Annotated[str, "When."]
+    why: str
+    receipt: Annotated[Uuid, "The receipt, by which it can be accepted or undone."]
+
+
 class FoundOutput(TypedDict):
     """One result."""
 
@@ -141,6 +158,7 @@ class FoundOutput(TypedDict):
     similarity: Annotated[float | None, "Cosine, -1 to 1; null when none was computed."]
     confidence: float
     conflict: Annotated[OpenConflictOutput | None, "An open conflict that concerns the memory."]
+    replaced: Annotated[ReplacedOutput | None, "Of a memory that was replaced: by what. It follows that one."]
     explain: NotRequired[dict[str, Any]]
 
 
@@ -163,6 +181,7 @@ def render_search(result: SearchResult, now: datetime, explain: bool) -> SearchO
             "similarity": hit.similarity,
             "confidence": hit.confidence,
             "conflict": render_conflict(memory, one.conflict),
+            "replaced": render_replaced(one.replaced),
         }
         if explain:
             found["explain"] = explain_hit(hit, result.mode) | {"current_first": render_precedence(one)}
@@ -188,6 +207,18 @@ def render_conflict(memory: Memory, conflict: OpenConflict | None) -> OpenConfli
     if conflict is None:
         return None
     return {"id": str(conflict.id), "with": str(conflict.other(memory.pk)), "state": conflict.state}
+
+
+def render_replaced(replaced: Replacement | None) -> ReplacedOutput | None:
+    """Return what replaced a memory as the API shows it."""
+    if replaced is None:
+        return None
+    return {
+        "by": str(replaced.by),
+        "at": iso(replaced.at),
+        "why": replaced.why,
+        "receipt": str(replaced.receipt),
+    }
 
 
 def render_precedence(found: Found) -> dict[str, Any] | None:

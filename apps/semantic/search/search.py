@@ -27,6 +27,7 @@ from apps.semantic.search.costs import read_search_costs
 from apps.semantic.search.fetch import fetch_active_memories, fetch_unchanged_memories
 from apps.semantic.search.open_conflicts import OpenConflict, conflicts_by_memory, read_open_conflicts
 from apps.semantic.search.order import order_hits
+from apps.semantic.search.replaced import Replacement, replaced_hits
 from apps.semantic.selectors import users_in
 from apps.semantic.store.embedding_space import SpaceChangedError, current_space, embed, forget_space, given_vector
 from apps.semantic.uses.record import memory_uses
@@ -37,13 +38,15 @@ _TRIES = 3
 class Found(NamedTuple):
     """A memory and how well it answers.
 
-    conflict: an open one that concerns it. before: the id of the older memory that it was put before.
+    conflict: an open one that concerns it. before: the id of the older memory that it was put before. replaced: of one
+    that the rules replaced by themselves, by what, when and why; it stands directly after that.
     """
 
     memory: Memory
     hit: Hit
     conflict: OpenConflict | None = None
     before: UUID | None = None
+    replaced: Replacement | None = None
 
 
 @dataclass(frozen=True)
@@ -139,7 +142,28 @@ def _search_reach(access: Access, reach: Reach, query: SearchQuery, space: Embed
         return cached or _search_refreshed(access, query, users, space, rank_rows)
 
     ranking, memories = search(query) if query.where is None else _search_filtered(access, query, search, clock)
-    return ranking, choose_found(access, query, ranking, memories)
+    found = choose_found(access, query, ranking, memories)
+    if not query.history or not any(one.conflict for one in found):
+        return ranking, found
+    replaced = replaced_hits(access, query, [one.memory for one in found], vector, terms, space, utcnow(clock))
+    return ranking, with_replaced(found, replaced)[: query.top_k]
+
+
+def with_replaced(
+    found: Sequence[Found], replaced: Mapping[int, Sequence[tuple[Memory, Hit, Replacement]]]
+) -> tuple[Found, ...]:
+    """Return what was found, each followed by what it replaced. replaced: by the primary key of what replaced them."""
+    return tuple(
+        one
+        for first in found
+        for one in (
+            first,
+            *(
+                Found(memory, hit._replace(score=first.hit.score), first.conflict, None, replacement)
+                for memory, hit, replacement in replaced.get(first.memory.pk, ())
+            ),
+        )
+    )
 
 
 def _search_filtered(

@@ -17,6 +17,7 @@ from apps.rules.domain.statements.statement import Mood, Statement, Tense
 DECISIVE = 0.85
 # Longer texts say several things, and are not the same in other words.
 MAX_RESTATED_CHARS = 300
+_QUESTION_MARKS = ("?", "？", "؟")
 
 
 def find_evidence(older: str, newer: str, similarity: float | None) -> Evidence | None:
@@ -70,6 +71,14 @@ def read_text(text: str) -> tuple[Statement, ...]:
     """Return the statements of a text in its language; none for a language that cannot be read."""
     language = language_of(text)
     return statements_of(text) if language == ENGLISH else read_in(language, text)
+
+
+def asserts(text: str) -> bool:
+    """Return whether a text says something that could decide about another one."""
+    found = read_text(text)
+    if not found:  # a language that cannot be read
+        return not text.rstrip(" \t\r\n\"'”’»)」』").endswith(_QUESTION_MARKS)
+    return any(one.can_decide for one in found) and not any(one.mood is Mood.QUESTION for one in found)
 
 
 def reading_of(text: str, passage: str) -> str:

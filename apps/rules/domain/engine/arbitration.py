@@ -21,7 +21,7 @@ import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Literal, NamedTuple, get_args
+from typing import Annotated, Literal, NamedTuple, get_args
 
 from pydantic import Field
 
@@ -38,6 +38,8 @@ SOURCE_CONFIDENCE = 0.7
 DEFAULT_CONFIDENCE = 0.5
 DAY = 86_400.0
 RECENCY_HALF_LIFE_SECONDS = 7 * DAY
+# How long what was replaced by itself stays visible; see `ArbitrationConfig`.
+HIDE_AFTER_DAYS, MAX_HIDE_DAYS = 30.0, 3650.0
 
 
 class Action(StrEnum):
@@ -101,6 +103,10 @@ class ArbitrationConfig(Section):
     allow_merge: Flag = Field(default=True, description="Whether memories may be merged.")
     merge_contradictions: Flag = Field(default=False, description="Whether contradicting memories may be merged too.")
     act_on_weak_evidence: Flag = Field(default=False, description="Decide on weak evidence too, not only notice it.")
+    hide_after_days: Annotated[float, Field(strict=True, ge=0, le=MAX_HIDE_DAYS)] = Field(
+        default=HIDE_AFTER_DAYS,
+        description="Days for which searches still give a replaced memory, marked, after what replaced it; 0 for none.",
+    )
     default_strategy: DefaultStrategy = Field(
         default=DefaultStrategy.KEEP_CANDIDATE, description="What happens if all steps find no difference."
     )

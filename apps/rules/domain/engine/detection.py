@@ -1,25 +1,28 @@
 """Detecting conflicts between two memories: spec 000 "Memory Conflict Detection" and DESIGN D6.
 
-Five signals are computed and recorded. Only the semantic, the keyword and the contradiction signal can make a
-conflict: memories of the same minute, or of different importance, are normal. The keyword signal alone makes one only
-when the common words are in the same order: "a dog bites a man" has all keywords of "a man bites a dog".
+Six signals are computed and recorded. The semantic, the keyword, the contradiction and the cross-encoder signal can
+make a conflict; memories of the same minute, or of different importance, are normal. The keyword signal alone makes one
+only when the common words are in the same order: "a dog bites a man" has all keywords of "a man bites a dog".
 """
 
 import math
 import re
+from collections.abc import Iterable
 
 import numpy as np
 
 from apps.core.domain.caches import SizedCache
 from apps.retrieval.domain.text.terms import query_terms
 from apps.rules.domain.contradiction.evidence import Reason
-from apps.rules.domain.contradiction.judgement import can_restate, find_evidence, reading_of, restates
+from apps.rules.domain.contradiction.judgement import asserts, can_restate, find_evidence, reading_of, restates
 from apps.rules.domain.contradiction.lexicon import opposites_of
 from apps.rules.domain.contradiction.text import VALUES, Passage, analyse
 from apps.rules.domain.contradiction.words import PARTICLES
 from apps.rules.domain.decimals import difference, exceeds, reaches
+from apps.rules.domain.engine.pair_judge import judge_pair
 from apps.rules.domain.engine.record import MemoryRecord
 from apps.rules.domain.engine.signals import Detection, DetectionConfig, Signal, SignalType
+from apps.rules.domain.engine.weighing import MIN_READ_COSINE, is_read, weigh
 
 MAKE_A_CONFLICT = frozenset((SignalType.SEMANTIC, SignalType.KEYWORD, SignalType.CONTRADICTION))
 # Of texts that the embedder knows less of, all have nearly the same vector.
@@ -39,9 +42,40 @@ def detect(candidate: MemoryRecord, existing: MemoryRecord, config: DetectionCon
     """Compute the signals between a candidate and a stored memory, and whether they are a conflict.
 
     Swapping the two changes only the order of pairs within the evidence, and the key in it. Raises nothing for any
-    text; embeddings of different lengths are not compared.
+    text; embeddings of different lengths are not compared. Where there is a judge of pairs, it is asked about what is
+    near enough.
     """
     cosine = cosine_of(candidate, existing)
+    words = detect_words(candidate, existing, cosine, config)
+    if not is_read(words, cosine):
+        return words
+    texts = in_order(candidate, existing)
+    answer = judge_pair(*texts)
+    if answer is None:
+        return words
+    return weigh(words, answer, texts, all(map(asserts, texts)), config, existing.key)
+
+
+def in_order(candidate: MemoryRecord, existing: MemoryRecord) -> tuple[str, str]:
+    """Return the two texts, the older one first. Of equal times the candidate is the newer one."""
+    one, other = candidate.content, existing.content
+    return (one, other) if existing.timestamp > candidate.timestamp else (other, one)
+
+
+def pairs_to_read(pairs: Iterable[tuple[MemoryRecord, MemoryRecord]]) -> list[tuple[str, str]]:
+    """Return the texts that the judge will be asked about whatever the words say, to have them read at once."""
+    found = []
+    for candidate, existing in pairs:
+        cosine = cosine_of(candidate, existing)
+        if cosine is None or cosine >= MIN_READ_COSINE:
+            found.append(in_order(candidate, existing))
+    return found
+
+
+def detect_words(
+    candidate: MemoryRecord, existing: MemoryRecord, cosine: float | None, config: DetectionConfig
+) -> Detection:
+    """Compute the signals of words, vectors, times and importances."""
     one, other = candidate.content, existing.content
     says_same = (
         config.restate_threshold < 1

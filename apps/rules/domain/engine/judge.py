@@ -11,7 +11,7 @@ from enum import StrEnum
 from typing import Any, NamedTuple
 
 from apps.rules.domain.contradiction.detect import MAX_ACTED_CHARS
-from apps.rules.domain.contradiction.judgement import read_text
+from apps.rules.domain.contradiction.judgement import asserts
 from apps.rules.domain.decimals import reaches
 from apps.rules.domain.engine.arbitration import (
     DEFAULT_CONFIDENCE,
@@ -28,9 +28,6 @@ from apps.rules.domain.engine.arbitration import (
 from apps.rules.domain.engine.record import MemoryRecord
 from apps.rules.domain.engine.signals import Detection, DetectionConfig, Signal, SignalType
 from apps.rules.domain.engine.verdict import DecidedConflict, Verdict, VerdictOutcome, choose
-from apps.rules.domain.statements.statement import Mood
-
-_QUESTION_MARKS = ("?", "？", "؟")
 
 
 class JudgeVerdict(StrEnum):
@@ -78,14 +75,6 @@ def reason_not_to_ask(candidate: str, existing: str) -> Unfit | None:
     if max(len(candidate), len(existing)) > MAX_ACTED_CHARS:
         return Unfit.LONG
     return None if asserts(candidate) and asserts(existing) else Unfit.QUESTION
-
-
-def asserts(text: str) -> bool:
-    """Return whether a text says something that could decide about another one."""
-    found = read_text(text)
-    if not found:  # a language that cannot be read
-        return not text.rstrip(" \t\r\n\"'”’»)」』").endswith(_QUESTION_MARKS)
-    return any(one.can_decide for one in found) and not any(one.mood is Mood.QUESTION for one in found)
 
 
 def is_sure(opinion: Opinion, config: DetectionConfig) -> bool:

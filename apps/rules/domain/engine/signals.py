@@ -10,16 +10,22 @@ from pydantic import Field
 from apps.rules.domain.section import Section, Share, Weight, Weights
 
 TEN_YEARS_SECONDS = 315_360_000.0
+# Chosen by measurement for the judge of pairs as it is delivered: docs/explain/conflicts.md.
+NOTICE_FROM, ACT_FROM, SAME_FROM, VETO_BELOW = 0.5, 0.97, 0.9, 0.2
 
 
 class SignalType(StrEnum):
-    """The signals of spec 000 "Memory Conflict Detection", the contradiction of DESIGN D6, and the judge of D11."""
+    """The signals of spec 000 "Memory Conflict Detection", the contradiction of DESIGN D6, and the judge of D11.
+
+    cross_encoder: what the small model on this machine reads from the two texts together.
+    """
 
     SEMANTIC = "semantic"
     KEYWORD = "keyword"
     TIME = "time"
     IMPORTANCE = "importance"
     CONTRADICTION = "contradiction"
+    CROSS_ENCODER = "cross_encoder"
     JUDGE = "judge"
 
 
@@ -52,6 +58,7 @@ class SignalWeights(Weights):
     time: Weight = Field(default=1.0, description="Weight of the time signal.")
     importance: Weight = Field(default=1.0, description="Weight of the importance signal.")
     contradiction: Weight = Field(default=1.0, description="Weight of the contradiction signal.")
+    cross_encoder: Weight = Field(default=1.0, description="Weight of what the judge of pairs reads.")
     judge: Weight = Field(default=1.0, description="Weight of what a chat model says, where one is asked.")
 
 
@@ -76,6 +83,18 @@ class DetectionConfig(Section):
     restate_threshold: Share = Field(
         default=0.8,
         description="Share of common words from which a memory is a restatement; at 1 none in other words is.",
+    )
+    pair_notice_threshold: Share = Field(
+        default=NOTICE_FROM, description="Probability of a replacement from which the judge of pairs has it noticed."
+    )
+    pair_act_threshold: Share = Field(
+        default=ACT_FROM, description="Probability from which it is acted on without the words saying so."
+    )
+    pair_same_threshold: Share = Field(
+        default=SAME_FROM, description="Probability from which a memory is a restatement of the other in other words."
+    )
+    pair_veto_threshold: Share = Field(
+        default=VETO_BELOW, description="Probability below which what the words say is only noticed; 0 for no veto."
     )
     judge_threshold: Share = Field(
         default=0.8, description="Confidence from which the verdict of a chat model is acted on, where one is asked."
@@ -114,4 +133,6 @@ class Detection:
         """Return whether only one of the two memories can hold, by their texts or by what a chat model says."""
         judged = self.signal(SignalType.JUDGE)
         is_update = judged is not None and judged.evidence.get("verdict") == "update"
-        return is_update or self.signal(SignalType.CONTRADICTION) is not None
+        read = self.signal(SignalType.CROSS_ENCODER)
+        is_replaced = read is not None and read.evidence.get("verdict") == "replaces" and not self.restates
+        return is_update or is_replaced or self.signal(SignalType.CONTRADICTION) is not None

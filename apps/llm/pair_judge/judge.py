@@ -1,0 +1,113 @@
+"""The judge of pairs: a small model that says how a newer statement stands to an older one, on this machine.
+
+It answers with four probabilities: the newer one replaces the older one, says the same, holds beside it, or is about
+something else. Trained by `training/`; its file lies here, with a checksum (docs/decisions/0069).
+"""
+
+import hashlib
+import json
+import threading
+from collections.abc import Sequence
+from functools import cache
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from apps.llm.embedding.batches import batches_by_length
+from apps.llm.pair_judge.encoding import PAD, PairEncoder
+
+FOLDER = Path(__file__).parent / "model"
+ANSWERS = ("replaces", "same", "both", "unrelated")
+BATCH_TOKENS = 512
+
+
+class PairJudgeError(Exception):
+    """The judge's file is missing or damaged."""
+
+
+class PairAnswer(NamedTuple):
+    """The probabilities of the four answers, which add up to 1."""
+
+    replaces: float
+    same: float
+    both: float
+    unrelated: float
+
+
+class PairJudge:
+    """Reads pairs with ONNX Runtime on one thread. folder: with `pairs.onnx`, `tokenizer.json` and `model.json`."""
+
+    def __init__(self, folder: Path = FOLDER) -> None:
+        """Read which model it is. Raises PairJudgeError."""
+        self._folder = folder
+        self._lock = threading.Lock()
+        self._runtime: tuple[PairEncoder, Any] | None = None
+        self.name: str = read_description(folder)["name"]
+
+    def read(self, pairs: Sequence[tuple[str, str]]) -> list[PairAnswer]:
+        """Return the answer for each pair of an older and a newer text. Raises PairJudgeError."""
+        encoder, session = self.load()
+        encoded = [encoder.pair(older, newer) for older, newer in pairs]
+        found: list[PairAnswer] = [PairAnswer(0, 0, 0, 1)] * len(pairs)
+        for batch in batches_by_length([len(numbers) for numbers, _ in encoded], BATCH_TOKENS):
+            shape = len(batch), max(len(encoded[place][0]) for place in batch)
+            ids, parts = np.full(shape, PAD, dtype=np.int32), np.zeros(shape, dtype=np.int32)
+            for row, place in enumerate(batch):
+                numbers, belongs = encoded[place]
+                ids[row, : len(numbers)], parts[row, : len(numbers)] = numbers, belongs
+            for place, row in zip(
+                batch, session.run(None, {"token_ids": ids, "parts": parts})[0].tolist(), strict=True
+            ):
+                found[place] = PairAnswer(*row)
+        return found
+
+    def load(self) -> tuple[PairEncoder, Any]:
+        """Load the files now rather than at the first pair. Raises PairJudgeError."""
+        if self._runtime is None:
+            with self._lock:
+                if self._runtime is None:
+                    self._runtime = open_files(self._folder)
+        return self._runtime
+
+
+def open_files(folder: Path) -> tuple[PairEncoder, Any]:
+    """Check the files, and open them. Raises PairJudgeError."""
+    import onnxruntime
+    from tokenizers import Tokenizer
+
+    told = read_description(folder)["sha256"]
+    try:
+        content = {name: (folder / name).read_bytes() for name in told}
+    except OSError as error:
+        raise unreadable(error) from error
+    for name, file in content.items():
+        if hashlib.sha256(file).hexdigest() != told[name]:
+            raise PairJudgeError(f"{name} of the judge of pairs is damaged: its SHA-256 differs.")
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = options.inter_op_num_threads = 1
+    options.log_severity_level = 3
+    options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_ENABLE_BASIC
+    options.enable_mem_pattern = False
+    session = onnxruntime.InferenceSession(content["pairs.onnx"], options, providers=["CPUExecutionProvider"])
+    return PairEncoder(Tokenizer.from_str(content["tokenizer.json"].decode())), session
+
+
+def read_description(folder: Path) -> dict[str, Any]:
+    """Return the name, the answers and the checksums of a model. Raises PairJudgeError."""
+    try:
+        told: dict[str, Any] = json.loads((folder / "model.json").read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        raise unreadable(error) from error
+    return told
+
+
+def unreadable(error: Exception) -> PairJudgeError:
+    """Return that the files of the judge cannot be read."""
+    return PairJudgeError(f"The judge of pairs cannot be read ({type(error).__name__}).")
+
+
+@cache
+def get_pair_judge() -> PairJudge:
+    """Return the judge of this process."""
+    return PairJudge()

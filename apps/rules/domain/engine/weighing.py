@@ -1,0 +1,105 @@
+"""What follows from the words of two memories and from what the judge of pairs reads in them, together.
+
+The words explain, and act where they are exact. The judge understands other wordings, and is unsure of its own
+certainty. So what is acted on needs one of them certain and no veto of the other; what only one of them sees is
+noticed; where the judge is sure that both hold, what the words suspect is dropped.
+"""
+
+import re
+from dataclasses import replace
+from enum import StrEnum
+
+from apps.rules.domain.contradiction.detect import MAX_ACTED_CHARS
+from apps.rules.domain.decimals import reaches
+from apps.rules.domain.engine.pair_judge import PairAnswer, judge_name
+from apps.rules.domain.engine.signals import Detection, DetectionConfig, Signal, SignalType
+
+# Below this cosine two memories are of different matters, and the judge is not asked.
+MIN_READ_COSINE = 0.35
+_DIGITS = re.compile(r"\d+")
+
+
+class Effect(StrEnum):
+    """What the judge changed: nothing (agrees), or it noticed, acted on, joined, vetoed or dropped a conflict."""
+
+    AGREES = "agrees"
+    NOTICES = "notices"
+    ACTS = "acts"
+    JOINS = "joins"
+    VETOES = "vetoes"
+    DROPS = "drops"
+
+
+def is_read(words: Detection, cosine: float | None) -> bool:
+    """Return whether the judge is asked about a pair. cosine: None where it is not known."""
+    return cosine is None or cosine >= MIN_READ_COSINE or words.is_conflict
+
+
+def weigh(
+    words: Detection, answer: PairAnswer, texts: tuple[str, str], may_act: bool, config: DetectionConfig, target: str
+) -> Detection:
+    """Return what follows for a pair.
+
+    words: what the signals of the words amount to. texts: older, newer. may_act: both of them assert what holds, and a
+    person would not mind losing the older one for the newer. target: the key of the existing memory, for the receipt.
+    """
+    is_short = max(map(len, texts)) <= MAX_ACTED_CHARS
+    update = words.signal(SignalType.CONTRADICTION)
+    found, effect = words, Effect.AGREES
+    apart = answer.both + answer.unrelated
+    if update is not None:
+        if words.is_decisive and not reaches(1 - apart, config.pair_veto_threshold):
+            found, effect = replace(words, is_decisive=False), Effect.VETOES
+        elif not words.is_decisive and reaches(apart, DROPPED_FROM):
+            found, effect = without(words, SignalType.CONTRADICTION), Effect.DROPS
+        elif not words.is_decisive and reaches(answer.replaces, config.pair_act_threshold) and may_act and is_short:
+            found, effect = replace(words, is_decisive=True), Effect.ACTS
+    elif words.restates:
+        if not reaches(1 - apart, config.pair_veto_threshold):
+            found, effect = replace(words, is_decisive=False, restates=False), Effect.VETOES
+    elif reaches(answer.replaces, config.pair_notice_threshold):
+        acts = reaches(answer.replaces, config.pair_act_threshold) and may_act and is_short
+        found, effect = replace(words, is_conflict=True, is_decisive=acts), Effect.ACTS if acts else Effect.NOTICES
+    elif reaches(answer.same, config.pair_same_threshold) and may_act and is_short and have_like_numbers(*texts):
+        found, effect = replace(words, is_conflict=True, is_decisive=True, restates=True), Effect.JOINS
+    if not found.is_conflict:
+        return found
+    signal = pair_signal(answer, effect, found, config, target)
+    total = found.total_score + config.weights.cross_encoder * (0.0 if effect is Effect.VETOES else signal.score)
+    return replace(found, signals=(*found.signals, signal), total_score=total)
+
+
+# From here on the judge is as sure that both hold as it is of anything.
+DROPPED_FROM = 0.97
+
+
+def without(words: Detection, kind: SignalType) -> Detection:
+    """Return a detection without a signal, which is a conflict only where another one makes it one."""
+    left = tuple(signal for signal in words.signals if signal.type is not kind)
+    makes = any(signal.type in (SignalType.SEMANTIC, SignalType.KEYWORD) for signal in left)
+    return replace(words, signals=left, is_conflict=makes, is_decisive=False)
+
+
+def pair_signal(answer: PairAnswer, effect: Effect, found: Detection, config: DetectionConfig, target: str) -> Signal:
+    """Return what the judge said, for the receipt."""
+    verdict = {Effect.ACTS: "replaces", Effect.NOTICES: "replaces", Effect.JOINS: "same"}.get(effect, answer.verdict)
+    thresholds = {
+        Effect.ACTS: config.pair_act_threshold,
+        Effect.NOTICES: config.pair_notice_threshold,
+        Effect.JOINS: config.pair_same_threshold,
+    }
+    evidence = {
+        "verdict": verdict,
+        "effect": effect.value,
+        "probabilities": {name: round(value, 4) for name, value in answer._asdict().items()},
+        "model": judge_name(),
+        "threshold": thresholds.get(effect, config.pair_veto_threshold),
+        "target": target,
+    }
+    return Signal(SignalType.CROSS_ENCODER, round(getattr(answer, verdict), 4), evidence)
+
+
+def have_like_numbers(older: str, newer: str) -> bool:
+    """Return whether the numbers of two texts allow that both say the same: equal ones, or written in other ways."""
+    one, other = set(_DIGITS.findall(older)), set(_DIGITS.findall(newer))
+    return not (one and other) or bool(one & other)

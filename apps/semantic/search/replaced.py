@@ -1,0 +1,118 @@
+"""What the rules replaced by themselves stays visible: directly after what replaced it, marked (docs/decisions/0070).
+
+Until a person or a client has said so, a rule's decision is a guess. A wrong one must not take a fact from answers, so
+for some days the replaced memory is given as well, where it answers the search.
+"""
+
+from collections import defaultdict
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from uuid import UUID
+
+import numpy as np
+import numpy.typing as npt
+
+from apps.core.domain.scope import Access
+from apps.llm.selectors import EmbeddingSpace
+from apps.retrieval.domain.query import Hit, SearchQuery
+from apps.retrieval.domain.text.terms import query_terms
+from apps.rules.domain.engine.arbitration import HIDE_AFTER_DAYS
+from apps.rules.domain.engine.signals import SignalType
+from apps.semantic.domain.memory import TAGS
+from apps.semantic.models import BY_RULES, Conflict, ConflictOutcome, Memory, MemoryEmbedding, MemoryStatus, ReviewState
+from apps.semantic.models.filters import passes
+
+# Without a word of the search a memory counts from this cosine on. Unrelated sentences reach 0.33 with MiniLM.
+MIN_SIMILARITY = 0.35
+# What replaced many answers for the newest of them.
+MAX_OF_ONE = 3
+_REPLACING = (ConflictOutcome.SUPERSEDED_EXISTING, ConflictOutcome.KEPT_EXISTING)
+
+
+@dataclass(frozen=True)
+class Replacement:
+    """By which memory one was replaced, when, why, and the receipt that undoes it."""
+
+    by: UUID
+    at: datetime
+    why: str
+    receipt: UUID
+
+
+def read_replacements(ids: Sequence[int], now: datetime) -> dict[UUID, Replacement]:
+    """Return what replaced each memory by the rules alone, in favour of some of `ids`, and is not hidden yet."""
+    receipts = Conflict.objects.filter(
+        result_id__in=ids, state=ReviewState.OPEN, origin__in=BY_RULES, outcome__in=_REPLACING
+    ).order_by("pk")
+    found: dict[UUID, Replacement] = {}
+    for receipt in receipts.select_related("result").only(
+        "uuid", "at", "reason", "transitions", "rule", "signals", "result__uuid"
+    ):
+        days = receipt.rule.get("arbitration", {}).get("hide_after_days", HIDE_AFTER_DAYS)
+        if receipt.result is None or now - receipt.at >= timedelta(days=days) or not contradicts(receipt):
+            continue
+        for step in receipt.transitions:
+            if step["after"]["status"] == MemoryStatus.SUPERSEDED:
+                replacement = Replacement(receipt.result.uuid, receipt.at, receipt.reason, receipt.uuid)
+                found[UUID(step["memory"])] = replacement
+    return found
+
+
+def contradicts(receipt: Conflict) -> bool:
+    """Return whether a decision was that only one of two memories holds, and not that both say the same."""
+    kinds = {signal["type"]: signal["evidence"].get("verdict") for signal in receipt.signals}
+    return (
+        SignalType.CONTRADICTION in kinds
+        or kinds.get(SignalType.CROSS_ENCODER) == "replaces"
+        or kinds.get(SignalType.JUDGE) == "update"
+    )
+
+
+def replaced_hits(
+    access: Access,
+    query: SearchQuery,
+    memories: Sequence[Memory],
+    vector: npt.NDArray[np.float32] | None,
+    terms: Sequence[str],
+    space: EmbeddingSpace,
+    now: datetime,
+) -> dict[int, list[tuple[Memory, Hit, Replacement]]]:
+    """Return, by the primary key of what replaced them, the replaced memories that answer a search, the newest first.
+
+    They pass the filters of the search as the others do.
+    """
+    replacements = read_replacements([memory.pk for memory in memories], now)
+    if not replacements:
+        return {}
+    kept = {memory.pk: memory for memory in memories}
+    rows = Memory.objects.visible_to(access, query.scope, query.include).filter(
+        uuid__in=list(replacements), superseded_by__in=list(kept), status=MemoryStatus.SUPERSEDED
+    )
+    chosen = [one for one in rows.order_by("-pk") if is_asked_for(query, one, kept[one.superseded_by_id or 0], now)]
+    vectors = {}
+    if vector is not None and chosen:
+        pairs = MemoryEmbedding.objects.filter(memory__in=chosen, space_id=space.pk)
+        vectors = dict(pairs.values_list("memory_id", "vector"))
+    found: dict[int, list[tuple[Memory, Hit, Replacement]]] = defaultdict(list)
+    for memory in chosen:
+        cosine = float(np.dot(vectors[memory.pk], vector)) if vector is not None and memory.pk in vectors else None
+        shares = bool(set(terms) & set(query_terms(memory.content)))
+        if (shares or (cosine or 0.0) >= MIN_SIMILARITY) and len(found[memory.superseded_by_id or 0]) < MAX_OF_ONE:
+            hit = Hit(memory.pk, 0.0, cosine, None, 1.0, memory.confidence_at(now))
+            found[memory.superseded_by_id or 0].append((memory, hit, replacements[memory.uuid]))
+    return found
+
+
+def is_asked_for(query: SearchQuery, memory: Memory, successor: Memory, now: datetime) -> bool:
+    """Return whether a replaced memory passes the filters of a search as what replaced it does."""
+    if memory.expires_at is not None and memory.expires_at <= now:
+        return False
+    if query.where is not None and not passes(memory, query.where, now):
+        return False
+    if query.tags and any(
+        getattr(memory, name, "") != getattr(successor, name, "") for name in (*TAGS, "session_id", "source")
+    ):
+        return False
+    happened = memory.occurred_at or memory.created_at
+    return (query.start is None or happened >= query.start) and (query.end is None or happened <= query.end)

@@ -1,0 +1,98 @@
+"""Write the trained judge as an ONNX model of integers into the product, with its tokenizer and checksums.
+
+`uv run python -m training.export FOLDER --name pairs-1`, where FOLDER is what `training.train` wrote.
+"""
+
+import argparse
+import hashlib
+import json
+import shutil
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from apps.llm.embedding.minilm.arithmetic import Float32, Int8
+from apps.llm.embedding.minilm.encoder import EncoderBuilder
+from apps.llm.embedding.minilm.onnx_graph import GraphBuilder
+from apps.llm.embedding.minilm.source import DIMENSION
+from apps.llm.pair_judge.judge import ANSWERS, FOLDER
+
+RENAMED = {
+    "words.weight": "embeddings.word_embeddings.weight",
+    "positions.weight": "embeddings.position_embeddings.weight",
+}
+
+
+@dataclass(frozen=True)
+class PairBuilder(EncoderBuilder):
+    """Like the encoder, with two texts in one sequence, and a layer that answers."""
+
+    def build_answers(self, layers: int) -> str:
+        """Return the four probabilities, (batch, 4), of `token_ids` and `parts` (0: padding, 1: older, 2: newer)."""
+        graph = self.graph
+        shape = graph.op("Shape", "token_ids")
+        parts = graph.op("Cast", "parts", to=1)
+        mask = graph.op("Clip", parts, graph.constant(0, np.float32), graph.constant(1, np.float32))
+        heads_shape = graph.op("Concat", shape, self.sizes(12, DIMENSION // 12), axis=0)
+        bias = self.attention_bias(mask)
+        x = self.embeddings(shape)
+        for number in range(layers):
+            x = self.attention(x, f"encoder.layer.{number}.attention.", heads_shape, bias)
+            x = self.feed_forward(x, f"encoder.layer.{number}.")
+        x = graph.op("Reshape", x, graph.op("Concat", shape, self.sizes(DIMENSION), axis=0))
+        older, newer = (self.mean(x, parts, part) for part in (1, 2))
+        apart = graph.op("Abs", graph.op("Sub", older, newer))
+        features = graph.op("Concat", older, newer, apart, graph.op("Mul", older, newer), axis=1)
+        weight = graph.constant(self.weights["classifier.weight"].T, np.float32)
+        logits = graph.op("Add", graph.op("MatMul", features, weight), graph.constant(self.weights["classifier.bias"]))
+        return graph.op("Softmax", logits, axis=-1)
+
+    def mean(self, x: str, parts: str, part: int) -> str:
+        """Return the mean of the hidden states of one of the two texts."""
+        graph = self.graph
+        chosen = graph.op("Cast", graph.op("Equal", parts, graph.constant(part, np.float32)), to=1)
+        total = graph.op(
+            "ReduceSum", graph.op("Mul", x, graph.op("Unsqueeze", chosen, self.sizes(2))), self.sizes(1), keepdims=0
+        )
+        return graph.op("Div", total, graph.op("ReduceSum", chosen, self.sizes(1), keepdims=1))
+
+
+def build(weights: dict[str, Any], *, exact: bool = False) -> Any:
+    """Return the ONNX model. exact: compute with floats, to compare with."""
+    layers = 1 + max(int(name.split(".")[1]) for name in weights if name.startswith("layer."))
+    named = {rename(name): np.asarray(value, dtype=np.float32) for name, value in weights.items()}
+    named["embeddings.token_type_embeddings.weight"] = np.zeros((1, DIMENSION), np.float32)
+    graph = GraphBuilder()
+    builder = PairBuilder(graph, named, Float32() if exact else Int8())
+    return graph.model(("token_ids", "parts"), builder.build_answers(layers), len(ANSWERS))
+
+
+def rename(name: str) -> str:
+    """Return the published name of a weight."""
+    if name.startswith("LayerNorm"):
+        return f"embeddings.{name}"
+    return RENAMED.get(name, f"encoder.{name}" if name.startswith("layer.") else name)
+
+
+def main() -> None:
+    """Write the files."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--name", required=True)
+    parser.add_argument("--to", type=Path, default=FOLDER)
+    args = parser.parse_args()
+    args.to.mkdir(parents=True, exist_ok=True)
+    weights = dict(np.load(args.folder / "network.npz"))
+    (args.to / "pairs.onnx").write_bytes(build(weights).SerializeToString(deterministic=True))
+    shutil.copyfile(args.folder / "tokenizer.json", args.to / "tokenizer.json")
+    names = ("pairs.onnx", "tokenizer.json")
+    digests = {name: hashlib.sha256((args.to / name).read_bytes()).hexdigest() for name in names}
+    told = {"name": args.name, "answers": list(ANSWERS), "sha256": digests}
+    (args.to / "model.json").write_text(json.dumps(told, indent=2) + "\n", encoding="utf-8")
+    print({name: (args.to / name).stat().st_size for name in names})
+
+
+if __name__ == "__main__":
+    main()

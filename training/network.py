@@ -1,0 +1,132 @@
+"""The network of the judge: the lower part of multilingual-e5-small reads two texts as one, and four answers follow."""
+
+from collections.abc import Sequence
+
+import numpy as np
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+from training.weights import Trunk
+
+KEPT_LAYERS = tuple(range(12))
+WIDTH, HEADS, INNER, POSITIONS, EPSILON = 384, 12, 1536, 512, 1e-12
+ANSWERS = ("replaces", "same", "both", "unrelated")
+
+
+class Attention(nn.Module):
+    """Attend within a pair."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.query, self.key, self.value = (nn.Linear(WIDTH, WIDTH) for _ in range(3))
+
+    def forward(self, x: Tensor, allowed: Tensor) -> Tensor:
+        """Return the mixed values, (batch, tokens, width)."""
+        batch, tokens, _ = x.shape
+        query, key, value = (
+            part(x).view(batch, tokens, HEADS, WIDTH // HEADS).transpose(1, 2)
+            for part in (self.query, self.key, self.value)
+        )
+        mixed = functional.scaled_dot_product_attention(query, key, value, attn_mask=allowed)
+        return mixed.transpose(1, 2).reshape(batch, tokens, WIDTH)
+
+
+class Output(nn.Module):
+    """Project, add what came in, and normalise."""
+
+    def __init__(self, width: int, drop: float) -> None:
+        super().__init__()
+        self.dense = nn.Linear(width, WIDTH)
+        self.LayerNorm = nn.LayerNorm(WIDTH, eps=EPSILON)
+        self.drop = nn.Dropout(drop)
+
+    def forward(self, x: Tensor, before: Tensor) -> Tensor:
+        """Return the normalised sum."""
+        normalised: Tensor = self.LayerNorm(self.drop(self.dense(x)) + before)
+        return normalised
+
+
+class Layer(nn.Module):
+    """One layer of BERT, with the names of its published weights."""
+
+    def __init__(self, drop: float) -> None:
+        super().__init__()
+        self.attention = nn.ModuleDict({"self": Attention(), "output": Output(WIDTH, drop)})
+        self.intermediate = nn.ModuleDict({"dense": nn.Linear(WIDTH, INNER)})
+        self.output = Output(INNER, drop)
+
+    def forward(self, x: Tensor, allowed: Tensor) -> Tensor:
+        """Return the hidden states after the layer."""
+        x = self.attention["output"](self.attention["self"](x, allowed), x)
+        after: Tensor = self.output(functional.gelu(self.intermediate["dense"](x)), x)
+        return after
+
+
+class Network(nn.Module):
+    """Two texts in, four logits out."""
+
+    def __init__(self, pieces: int, layers: int = len(KEPT_LAYERS), drop: float = 0.1) -> None:
+        super().__init__()
+        self.words = nn.Embedding(pieces, WIDTH)
+        self.positions = nn.Embedding(POSITIONS, WIDTH)
+        self.LayerNorm = nn.LayerNorm(WIDTH, eps=EPSILON)
+        self.layer = nn.ModuleList(Layer(drop) for _ in range(layers))
+        self.drop = nn.Dropout(drop)
+        self.classifier = nn.Linear(4 * WIDTH, len(ANSWERS))
+
+    def forward(self, ids: Tensor, parts: Tensor) -> Tensor:
+        """Return the logits. ids, parts: (batch, tokens); parts: 1 for the older text, 2 for the newer, 0 for none."""
+        x = self.LayerNorm(self.words(ids) + self.positions.weight[: ids.shape[1]])
+        allowed = (parts > 0)[:, None, None, :]
+        for layer in self.layer:
+            x = layer(x, allowed)
+        older, newer = (mean_of(x, (parts == part).float()) for part in (1, 2))
+        features = torch.cat((older, newer, (older - newer).abs(), older * newer), dim=1)
+        logits: Tensor = self.classifier(self.drop(features))
+        return logits
+
+
+def mean_of(x: Tensor, chosen: Tensor) -> Tensor:
+    """Return the mean of the hidden states of the chosen tokens."""
+    return (x * chosen[:, :, None]).sum(1) / chosen.sum(1, keepdim=True).clamp(min=1)
+
+
+def start_from(trunk: Trunk, pieces: Sequence[int], seed: int) -> Network:
+    """Return a network with the weights of the trunk. pieces: which of its vocabulary are kept."""
+    torch.manual_seed(seed)
+    network = Network(len(pieces))
+    count = trunk.tensors["emb.word"].size // 18 * 32 // WIDTH
+    words = trunk.read("emb.word", count, WIDTH)[np.asarray(pieces)]
+    return fill(network, trunk, words)
+
+
+def fill(network: Network, trunk: Trunk, words: np.ndarray) -> Network:
+    """Copy the weights of the trunk into the network."""
+
+    def put(parameter: Tensor, values: np.ndarray) -> None:
+        with torch.no_grad():
+            parameter.copy_(torch.from_numpy(np.ascontiguousarray(values)))
+
+    types = trunk.tensors["emb.type"].size // (4 * WIDTH)
+    put(network.words.weight, words)
+    put(
+        network.positions.weight,
+        trunk.read("emb.pos", POSITIONS, WIDTH) + trunk.read("emb.type", types, WIDTH)[0],
+    )
+    put(network.LayerNorm.weight, trunk.read("emb.ln.w", WIDTH))
+    put(network.LayerNorm.bias, trunk.read("emb.ln.b", WIDTH))
+    for layer, number in zip(network.layer, KEPT_LAYERS, strict=True):
+        for module, name, shape in (
+            (layer.attention["self"].query, "q", (WIDTH, WIDTH)),
+            (layer.attention["self"].key, "k", (WIDTH, WIDTH)),
+            (layer.attention["self"].value, "v", (WIDTH, WIDTH)),
+            (layer.attention["output"].dense, "ao", (WIDTH, WIDTH)),
+            (layer.attention["output"].LayerNorm, "aln", (WIDTH,)),
+            (layer.intermediate["dense"], "fi", (INNER, WIDTH)),
+            (layer.output.dense, "fo", (WIDTH, INNER)),
+            (layer.output.LayerNorm, "oln", (WIDTH,)),
+        ):
+            put(module.weight, trunk.read(f"l{number}.{name}.w", *shape))
+            put(module.bias, trunk.read(f"l{number}.{name}.b", shape[0]))
+    return network
