@@ -269,7 +269,11 @@ def memories_for(access: Access, owner: str, message: str, limit: int) -> list[P
     """Return the memories of a user that answer a message best."""
     found = memory_search(access, SearchQuery(scope=Scope(user_id=owner), query=message, top_k=limit)).found
     return [
-        Passage(each.memory.content, memory=str(each.memory.uuid), origin=WriteOrigin(each.memory.origin))
+        Passage(
+            f"(Replaced by the one before this.) {each.memory.content}" if each.replaced else each.memory.content,
+            memory=str(each.memory.uuid),
+            origin=WriteOrigin(each.memory.origin),
+        )
         for each in found
     ]
 

@@ -93,6 +93,8 @@ def result_rows(result: SearchResult, query: SearchQuery, viewer: Access) -> lis
             notes.append(note % {"place": hit.precedence.place})
         if one.conflict is not None:
             notes.append(gettext("A decision about it waits for a review."))
+        if one.replaced is not None:
+            notes.append(gettext("The rules replaced it by the one above. It is given until somebody accepts that."))
         rows.append(
             Row(
                 uuid=memory.uuid,

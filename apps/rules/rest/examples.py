@@ -1,6 +1,7 @@
 """Examples of the operations of rules."""
 
 from apps.core.schemas.examples import Example
+from apps.rules.domain.engine.signals import ACT_FROM, NOTICE_FROM, SAME_FROM, VETO_BELOW
 
 NAME = {"name": "kitchen"}
 AFTER = ("rules_register",)
@@ -48,6 +49,10 @@ KITCHEN_RESOLVED = {
         "contradiction_threshold": 0.5,
         "act_threshold": 0.85,
         "restate_threshold": 0.8,
+        "pair_notice_threshold": NOTICE_FROM,
+        "pair_act_threshold": ACT_FROM,
+        "pair_same_threshold": SAME_FROM,
+        "pair_veto_threshold": VETO_BELOW,
         "judge_threshold": 0.8,
         "time_window_seconds": 300.0,
         "importance_delta": 0.3,
@@ -57,6 +62,7 @@ KITCHEN_RESOLVED = {
             "time": 1.0,
             "importance": 1.0,
             "contradiction": 1.0,
+            "cross_encoder": 1.0,
             "judge": 1.0,
         },
     },
@@ -69,6 +75,7 @@ KITCHEN_RESOLVED = {
         "allow_merge": True,
         "merge_contradictions": False,
         "act_on_weak_evidence": False,
+        "hide_after_days": 30.0,
         "default_strategy": "keep-candidate",
     },
     "merge": {

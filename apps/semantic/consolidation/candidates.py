@@ -16,7 +16,7 @@ from apps.rules.domain.engine.verdict import Verdict, decide
 from apps.rules.selectors import RuleSet
 from apps.semantic.conflicts.neighbours import Neighbourhood, stored_neighbours
 from apps.semantic.conflicts.receipts import decided_partners
-from apps.semantic.domain.disagreement import find_disagreement
+from apps.semantic.domain.disagreement import find_disagreement, read_ahead
 from apps.semantic.models import Memory
 from apps.semantic.querysets import MemoryQuerySet
 from apps.semantic.store.rows import record_from_memory
@@ -114,11 +114,13 @@ def find_conflicts(
     record = record_from_memory(known[pk], neighbourhood.vector)
     rule = rules.matching(record)
     memories, conflicts = {record.key: known[pk]}, []
-    for one in neighbourhood.near:
-        other = known.get(one.id)
-        if other is None or str(other.uuid) in decided.get(pk, ()):
-            continue
-        existing = record_from_memory(other, one.vector)
+    others = [
+        (known[one.id], record_from_memory(known[one.id], one.vector))
+        for one in neighbourhood.near
+        if one.id in known and str(known[one.id].uuid) not in decided.get(pk, ())
+    ]
+    read_ahead((record, existing) for _, existing in others)
+    for other, existing in others:
         detection = find_disagreement(record, existing, rule.detection)
         if detection.is_conflict:
             memories[existing.key] = other

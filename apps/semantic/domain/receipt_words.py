@@ -66,6 +66,21 @@ def signal_words(signal: Mapping[str, Any]) -> SignalWords:
     )
 
 
+# How the judge of pairs reads the newer of two memories, and what that changed.
+READINGS = {
+    "replaces": "what holds instead of the older one",
+    "same": "the same in other words",
+    "both": "true beside the older one",
+    "unrelated": "about something else",
+}
+EFFECTS = {
+    "notices": " That alone is noticed.",
+    "acts": " It is sure enough to be acted on.",
+    "joins": " It is sure enough that one of them is kept.",
+    "vetoes": " So what the words say is only noticed.",
+}
+
+
 def duration(seconds: float) -> str:
     """Return a span of time in its largest fitting unit."""
     for unit, size in (("day", 86_400), ("hour", 3_600), ("minute", 60)):
@@ -105,6 +120,10 @@ def sentence(kind: str, evidence: Mapping[str, Any]) -> str:
             read = list(evidence.get("readings") or ())
             readings = f" The candidate is read as {read[0]}, the existing one as {read[1]}." if len(read) == 2 else ""
             return f"{REASONS.get(reason, f'Reason: {reason}.')} A strength of more than {limit} counts.{readings}"
+        case "cross_encoder":
+            read = READINGS.get(str(evidence.get("verdict")), "of no known kind")
+            effect = EFFECTS.get(str(evidence.get("effect")), "")
+            return f"The judge of pairs ({evidence.get('model', '?')}) reads the newer one as {read}.{effect}"
         case "judge":
             verdict = VERDICTS.get(str(evidence.get("verdict")), "is of no known opinion.")
             return f"The model {evidence.get('model', '?')} {verdict} A confidence of at least {limit} counts."
