@@ -15,7 +15,7 @@ from typing import Any
 
 from apps.core.domain.scope import Scope
 from apps.llm.domain.embedder import Vectors
-from apps.llm.embedding.embedder import embed_texts
+from apps.llm.embedding.embedder import embed_texts, known_share
 from apps.retrieval.domain.content import content_hash
 from apps.retrieval.domain.query import SearchQuery
 from apps.retrieval.domain.ranking import rank_by_score, terms_of
@@ -95,7 +95,9 @@ class Memories:
     def new(self, text: str, moment: datetime, holds: set[int]) -> Saved:
         """Return a memory that is not active yet."""
         self.made += 1
-        record = MemoryRecord(str(self.made), text, moment, user_id=USER, embedding=self.embed(text))
+        record = MemoryRecord(
+            str(self.made), text, moment, user_id=USER, embedding=self.embed(text), known_share=known_share(text)
+        )
         return Saved(self.made, record, holds)
 
     def near(self, candidate: Saved) -> list[Saved]:

@@ -37,11 +37,13 @@ from benchmarks.labelled_pairs import (
     read_labelled,
     unrelated,
 )
+from benchmarks.matters import OTHERS, decide_matters, draw_pairs
 from benchmarks.stories import Story, has_stories, parse_stories
 from benchmarks.story_decisions import decide_stories, story_figures
 from benchmarks.story_tables import describe_story, mistakes_shown, story_table
 
 WIDTH = 140
+SEALED = Path(__file__).parents[3] / "training" / "sealed"
 MAX_SHOWN_CHARS = 300
 RATES = (
     ("noticed", "noticed"),
@@ -65,7 +67,15 @@ class Command(BaseCommand):
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("files", metavar="FILE", nargs="+", type=Path)
+        parser.add_argument("files", metavar="FILE", nargs="*", type=Path)
+        parser.add_argument(
+            "--sealed",
+            action="store_true",
+            help="Measure on the sealed stories and matters of the repository, which no rule and no training has seen.",
+        )
+        parser.add_argument(
+            "--others", metavar="N", type=int, default=OTHERS, help="With --sealed: how many pairs of other matters."
+        )
         parser.add_argument("--rule", metavar="NAME", help="Decide by this rule. Default: the rule that matches.")
         parser.add_argument(
             "--unrelated",
@@ -81,7 +91,10 @@ class Command(BaseCommand):
         parser.add_argument("--json", metavar="FILE", type=Path, help="Also write all figures to this file.")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        files, stories = self.read(options["files"])
+        if not options["files"] and not options["sealed"]:
+            raise CommandError("Name files, or give --sealed.")
+        sealed = sorted(SEALED.glob("stories/*.jsonl")) if options["sealed"] else []
+        files, stories = self.read([*options["files"], *sealed])
         rule_for = self.rule_for(options["rule"])
         document: dict[str, Any] = {"rule": options["rule"], "embedder": str(get_embedder().space)}
         try:
@@ -89,6 +102,8 @@ class Command(BaseCommand):
                 document |= self.measure_pairs(files, rule_for, options)
             if stories:
                 document["stories"] = self.measure_stories(stories, rule_for, options)
+            if options["sealed"]:
+                document["matters"] = self.measure_matters(rule_for, options["others"])
         except EmbeddingError as error:
             raise CommandError(str(error)) from error
         if options["json"]:
@@ -149,6 +164,19 @@ class Command(BaseCommand):
         for mistake, result in mistakes_shown(results, options["show"]):
             self.stdout.write(describe_story(mistake, result))
         return found
+
+    def measure_matters(self, rule_for: RuleFor, others: int) -> list[dict[str, Any]]:
+        """Decide pairs of the sealed matters, and print their rates. Return them. Raises EmbeddingError."""
+        pairs = draw_pairs(SEALED.glob("matters/*.jsonl"), others)
+        with progress_bar("Deciding pairs of matters", len(pairs), self.stderr) as advance:
+            rows = decide_matters(pairs, rule_for, advance)
+        table = Table(title="Pairs of sealed matters: rates in percent")
+        for name in rows[0]:
+            table.add_column(name, justify="left" if name in ("pairs of", "which") else "right")
+        for row in rows:
+            table.add_row(*map(str, row.values()))
+        self.console().print(table)
+        return rows
 
     def decide(self, parts: Mapping[str, list[LabelledPair]], rule_for: RuleFor) -> dict[str, list[Decision]]:
         texts = texts_of(pair for pairs in parts.values() for pair in pairs)

@@ -22,7 +22,7 @@ from apps.rules.domain.decimals import difference, exceeds, reaches
 from apps.rules.domain.engine.pair_judge import judge_pair
 from apps.rules.domain.engine.record import MemoryRecord
 from apps.rules.domain.engine.signals import Detection, DetectionConfig, Signal, SignalType
-from apps.rules.domain.engine.weighing import MIN_READ_COSINE, is_read, weigh
+from apps.rules.domain.engine.weighing import is_near, weigh
 
 MAKE_A_CONFLICT = frozenset((SignalType.SEMANTIC, SignalType.KEYWORD, SignalType.CONTRADICTION))
 # Of texts that the embedder knows less of, all have nearly the same vector.
@@ -47,7 +47,7 @@ def detect(candidate: MemoryRecord, existing: MemoryRecord, config: DetectionCon
     """
     cosine = cosine_of(candidate, existing)
     words = detect_words(candidate, existing, cosine, config)
-    if not is_read(words, cosine):
+    if not (words.is_conflict or is_near_enough(candidate, existing, cosine)):
         return words
     texts = in_order(candidate, existing)
     answer = judge_pair(*texts)
@@ -66,10 +66,16 @@ def pairs_to_read(pairs: Iterable[tuple[MemoryRecord, MemoryRecord]]) -> list[tu
     """Return the texts that the judge will be asked about whatever the words say, to have them read at once."""
     found = []
     for candidate, existing in pairs:
-        cosine = cosine_of(candidate, existing)
-        if cosine is None or cosine >= MIN_READ_COSINE:
+        if is_near_enough(candidate, existing, cosine_of(candidate, existing)):
             found.append(in_order(candidate, existing))
     return found
+
+
+def is_near_enough(candidate: MemoryRecord, existing: MemoryRecord, cosine: float | None) -> bool:
+    """Return whether the judge reads two memories whatever their words say."""
+    if candidate.content == existing.content:
+        return False
+    return is_near(cosine, len(distinct_terms(candidate.content) & distinct_terms(existing.content)))
 
 
 def detect_words(

@@ -14,8 +14,9 @@ from apps.rules.domain.decimals import reaches
 from apps.rules.domain.engine.pair_judge import PairAnswer, judge_name
 from apps.rules.domain.engine.signals import Detection, DetectionConfig, Signal, SignalType
 
-# Below this cosine two memories are of different matters, and the judge is not asked.
-MIN_READ_COSINE = 0.35
+# Two memories are read by the judge from the first cosine on, or from the second where they share so many words. Of the
+# updates and restatements of unseen stories 91 to 99% are, of other matters of one person in English 34%.
+READ_COSINE, READ_SHARING_COSINE, READ_WORDS = 0.5, 0.3, 2
 _DIGITS = re.compile(r"\d+")
 
 
@@ -30,9 +31,11 @@ class Effect(StrEnum):
     DROPS = "drops"
 
 
-def is_read(words: Detection, cosine: float | None) -> bool:
-    """Return whether the judge is asked about a pair. cosine: None where it is not known."""
-    return cosine is None or cosine >= MIN_READ_COSINE or words.is_conflict
+def is_near(cosine: float | None, shared_words: int) -> bool:
+    """Return whether two memories are near enough to be read by the judge. cosine: None where it is not known."""
+    if cosine is None:
+        return shared_words >= READ_WORDS
+    return cosine >= READ_COSINE or (cosine >= READ_SHARING_COSINE and shared_words >= READ_WORDS)
 
 
 def weigh(

@@ -1,0 +1,176 @@
+"""What follows from the words of two memories and from what the judge of pairs reads, together (ADR 69)."""
+
+from dataclasses import replace
+
+import pytest
+
+from apps.rules.domain.engine.pair_judge import PairAnswer, judge_name, judge_pair, judge_pairs, use_judge
+from apps.rules.domain.engine.signals import (
+    ACT_FROM,
+    NOTICE_FROM,
+    SAME_FROM,
+    Detection,
+    DetectionConfig,
+    Signal,
+    SignalType,
+)
+from apps.rules.domain.engine.weighing import is_near, weigh
+
+CONFIG = DetectionConfig()
+TEXTS = ("Maya lives in Porto.", "Maya found a flat in Lisbon.")
+NOTHING = Detection((), False, 0.0, is_decisive=False)
+REPLACES, SAME, BOTH = (
+    PairAnswer(0.99, 0.0, 0.01, 0.0),
+    PairAnswer(0.0, 0.99, 0.01, 0.0),
+    PairAnswer(0.0, 0.0, 0.99, 0.01),
+)
+
+
+def words(score: float) -> Detection:
+    """Return what the words say: a contradiction of a strength."""
+    signal = Signal(SignalType.CONTRADICTION, score, {"reason": "value"})
+    return Detection((signal,), True, score, is_decisive=score >= CONFIG.act_threshold)
+
+
+def weighed(of: Detection, answer: PairAnswer, *, may_act: bool = True, texts: tuple[str, str] = TEXTS) -> Detection:
+    return weigh(of, answer, texts, may_act, CONFIG, "m1")
+
+
+def effect(of: Detection) -> str | None:
+    signal = of.signal(SignalType.CROSS_ENCODER)
+    return signal.evidence["effect"] if signal else None
+
+
+def test_certain_replacement_is_acted_on() -> None:
+    found = weighed(NOTHING, REPLACES)
+    assert (found.is_conflict, found.is_decisive, found.restates, found.contradicts) == (True, True, False, True)
+    assert effect(found) == "acts"
+
+
+def test_uncertain_replacement_is_noticed() -> None:
+    found = weighed(NOTHING, PairAnswer(NOTICE_FROM, 0.0, 1 - NOTICE_FROM, 0.0))
+    assert (found.is_conflict, found.is_decisive, effect(found)) == (True, False, "notices")
+    assert found.contradicts
+
+
+def test_below_the_threshold_nothing_is_said() -> None:
+    assert weighed(NOTHING, PairAnswer(NOTICE_FROM - 0.01, 0.0, 1.01 - NOTICE_FROM, 0.0)) == NOTHING
+
+
+@pytest.mark.parametrize("text", ["x" * 1501, "Where does Maya live?"])
+def test_long_and_unasserted_texts_are_only_noticed(text: str) -> None:
+    found = weighed(NOTHING, REPLACES, may_act="?" not in text, texts=(TEXTS[0], text))
+    assert (found.is_conflict, found.is_decisive) == (True, False)
+
+
+def test_words_act_unless_the_judge_vetoes() -> None:
+    assert weighed(words(0.9), REPLACES).is_decisive
+    vetoed = weighed(words(0.9), BOTH)
+    assert (vetoed.is_conflict, vetoed.is_decisive, effect(vetoed)) == (True, False, "vetoes")
+
+
+def test_words_that_only_suspect_are_dropped_where_both_hold() -> None:
+    found = weighed(words(0.6), BOTH)
+    assert not found.is_conflict
+    assert found.signals == ()
+
+
+def test_two_suspicions_of_which_one_is_certain_are_acted_on() -> None:
+    assert weighed(words(0.6), REPLACES).is_decisive
+    assert not weighed(words(0.6), PairAnswer(0.6, 0.0, 0.4, 0.0)).is_decisive
+
+
+def test_same_in_other_words_is_joined() -> None:
+    found = weighed(NOTHING, SAME)
+    assert (found.is_decisive, found.restates, found.contradicts, effect(found)) == (True, True, False, "joins")
+    assert weighed(NOTHING, PairAnswer(0.0, SAME_FROM - 0.01, 0.2, 0.0)) == NOTHING
+
+
+def test_other_numbers_are_not_the_same() -> None:
+    assert weighed(NOTHING, SAME, texts=("Stand-up is at 9:15.", "The stand-up begins at 10:40.")) == NOTHING
+    assert weighed(NOTHING, SAME, texts=("It is half past six.", "It is 18:30.")).restates
+
+
+def test_restatement_by_words_may_be_vetoed() -> None:
+    restated = replace(words(0.9), signals=(), restates=True)
+    assert weighed(restated, SAME).restates
+    assert not weighed(restated, BOTH).restates
+
+
+def test_contradiction_by_words_is_never_joined() -> None:
+    assert not weighed(words(0.9), SAME).restates
+    assert not weighed(words(0.6), SAME).restates
+
+
+def test_receipt_says_what_the_judge_read() -> None:
+    signal = weighed(NOTHING, REPLACES).signal(SignalType.CROSS_ENCODER)
+    assert signal is not None
+    assert signal.evidence["probabilities"] == {"replaces": 0.99, "same": 0.0, "both": 0.01, "unrelated": 0.0}
+    assert signal.evidence["verdict"] == "replaces"
+    assert signal.evidence["threshold"] == ACT_FROM
+    assert signal.evidence["target"] == "m1"
+
+
+def test_threshold_of_one_turns_an_effect_off() -> None:
+    config = replace_config(pair_notice_threshold=1.0, pair_act_threshold=1.0, pair_same_threshold=1.0)
+    assert weigh(NOTHING, REPLACES, TEXTS, True, config, "m1") == NOTHING
+    assert weigh(NOTHING, SAME, TEXTS, True, config, "m1") == NOTHING
+
+
+def test_no_veto_at_zero() -> None:
+    config = replace_config(pair_veto_threshold=0.0)
+    assert weigh(words(0.9), BOTH, TEXTS, True, config, "m1").is_decisive
+
+
+def replace_config(**changes: float) -> DetectionConfig:
+    return DetectionConfig.model_validate({**CONFIG.model_dump(), **changes})
+
+
+def test_only_what_is_near_is_read() -> None:
+    assert is_near(0.6, 0)
+    assert is_near(0.4, 2)
+    assert is_near(None, 2)
+    assert not is_near(0.4, 1)
+    assert not is_near(None, 1)
+    assert not is_near(0.2, 5)
+
+
+@pytest.fixture
+def asked() -> list[tuple[str, str]]:
+    """Use a judge that notes what it is asked."""
+    seen: list[tuple[str, str]] = []
+
+    def read(pairs: list[tuple[str, str]]) -> list[PairAnswer]:
+        seen.extend(pairs)
+        return [REPLACES if "not" in newer else BOTH for _, newer in pairs]
+
+    use_judge("test-1", read)  # type: ignore[arg-type]
+    return seen
+
+
+def test_each_pair_is_read_once(asked: list[tuple[str, str]]) -> None:
+    assert judge_pairs([("a", "not a"), ("a", "b"), ("a", "b")]) == [REPLACES, BOTH, BOTH]
+    assert judge_pair("a", "b") == BOTH
+    assert asked == [("a", "not a"), ("a", "b")]
+    assert judge_name() == "test-1"
+
+
+def test_order_of_two_texts_matters(asked: list[tuple[str, str]]) -> None:
+    assert judge_pair("not a", "a") == BOTH
+    assert judge_pair("a", "not a") == REPLACES
+
+
+def test_without_a_judge_nothing_is_said() -> None:
+    use_judge("", None)
+    assert judge_pair("a", "b") is None
+    assert judge_name() == ""
+
+
+@pytest.fixture(autouse=True)
+def own_judge() -> object:
+    """Put the judge of this process back."""
+    from apps.rules.domain.engine import pair_judge
+
+    before = pair_judge._judge.name, pair_judge._judge.read
+    yield
+    use_judge(*before)
