@@ -1,15 +1,15 @@
 """Which memories are held against each other: those that hold in one place and are not the same text (ADR 35)."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from enum import Enum
-from typing import Protocol
+from typing import Any, Protocol
 
 from apps.retrieval.domain.content import normalise_content
 from apps.rules.domain.engine.detection import detect, pairs_to_read
 from apps.rules.domain.engine.pair_judge import judge_pairs
 from apps.rules.domain.engine.record import MemoryRecord
-from apps.rules.domain.engine.signals import Detection, DetectionConfig
+from apps.rules.domain.engine.signals import Detection, DetectionConfig, SignalType
 from apps.semantic.domain.memory import TAGS_OF_PLACES
 
 NO_CONFLICT = Detection((), False, 0.0, is_decisive=False)
@@ -72,6 +72,16 @@ def read_ahead(pairs: Iterable[tuple[MemoryRecord, MemoryRecord]]) -> None:
             for one, other in pairs
             if compare_places(one, other) is not Places.TWO and one.content != other.content
         )
+    )
+
+
+def is_contradiction(signals: Sequence[Mapping[str, Any]]) -> bool:
+    """Return whether the signals of a receipt say that only one of two memories holds, not that both say the same."""
+    kinds = {signal["type"]: signal["evidence"].get("verdict") for signal in signals}
+    return (
+        SignalType.CONTRADICTION in kinds
+        or kinds.get(SignalType.CROSS_ENCODER) == "replaces"
+        or kinds.get(SignalType.JUDGE) == "update"
     )
 
 

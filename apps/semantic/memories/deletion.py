@@ -11,6 +11,7 @@ from apps.core.domain.clock import SYSTEM_CLOCK, Clock, utcnow
 from apps.core.domain.filters.expression import EVERYTHING, Expression, names_field
 from apps.core.domain.origin import ORIGIN_ORDER
 from apps.core.domain.scope import Access, Scope
+from apps.semantic.memories.bring_back import delete_with_history
 from apps.semantic.memories.managers import existing_managers
 from apps.semantic.models import Memory, MemoryStatus
 from apps.semantic.models.filters import memory_condition
@@ -59,13 +60,20 @@ def memories_delete(
     found = list(memories.exclude(managed_by__in=kept).order_by("user_id", "pk").values_list("user_id", "pk"))
     if dry_run:
         return DeletionResult(len(found), 0, managed, protected)
-    deleted = 0
-    for user, keys in chunks(found):
-        with unit_of_work(user, actor=access.actor, clock=clock) as unit:
-            for memory in select(access, chosen, now).exclude(origin__in=above, managed_by="").filter(pk__in=keys):
-                unit.delete(memory, reason="bulk")
-                deleted += 1
-    return DeletionResult(len(found), deleted, managed, protected)
+    matched = deleted = 0
+    while found:
+        matched += len(found)
+        back: list[int] = []
+        for user, keys in chunks(found):
+            with unit_of_work(user, actor=access.actor, clock=clock) as unit:
+                rows = select(access, chosen, now).exclude(origin__in=above, managed_by="").filter(pk__in=keys)
+                gone = [unit.attach(memory) for memory in rows]
+                back += [memory.pk for memory in delete_with_history(unit, gone, "bulk")]
+                deleted += len(gone)
+        # What came back and was chosen as well goes, too.
+        again = select(access, chosen, now).exclude(origin__in=above, managed_by="").filter(pk__in=back)
+        found = list(again.order_by("user_id", "pk").values_list("user_id", "pk")) if back else []
+    return DeletionResult(matched, deleted, managed, protected)
 
 
 def select(access: Access, chosen: Selection, now: datetime) -> MemoryQuerySet:

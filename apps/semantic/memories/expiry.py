@@ -6,6 +6,7 @@ from itertools import groupby
 
 from apps.core.db.user_locks import UserLockedError, of_unlocked
 from apps.core.domain.clock import SYSTEM_CLOCK, Clock, utcnow
+from apps.semantic.memories.bring_back import delete_with_history
 from apps.semantic.models import Memory
 from apps.semantic.store.unit_of_work import unit_of_work
 
@@ -39,6 +40,5 @@ def expire(user: str, keys: Sequence[int], now: datetime, clock: Clock) -> int:
     with unit_of_work(user, actor=ACTOR, clock=clock) as unit:
         # Read again: it may have been given more time since.
         memories = list(Memory.objects.active().filter(pk__in=keys, expires_at__lte=now))
-        for memory in memories:
-            unit.delete(memory, reason=EXPIRED)
+        delete_with_history(unit, memories, EXPIRED)
     return len(memories)

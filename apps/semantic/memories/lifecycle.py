@@ -9,6 +9,7 @@ from apps.core.domain.scope import Access
 from apps.semantic.domain.confidence import DecayPolicy
 from apps.semantic.domain.state import Transition
 from apps.semantic.events import MemoryRestored
+from apps.semantic.memories.bring_back import bring_back, replace_again
 from apps.semantic.memories.managers import require_deletable, require_unmanaged
 from apps.semantic.models import Conflict, Memory, MemoryStatus, RevisionAction
 from apps.semantic.selectors import NO_SUCH_MEMORY, memory_get_any
@@ -65,7 +66,7 @@ def find_successor(access: Access, memory: Memory) -> Memory | None:
 
 
 def memory_delete(*, access: Access, uuid: UUID, reason: str = "", clock: Clock = SYSTEM_CLOCK) -> Memory:
-    """Soft-delete a memory: no search finds it, and it can be restored.
+    """Soft-delete a memory: no search finds it, and it can be restored. What it had replaced holds again.
 
     reason: one word for its history. Raises NotFoundError; ConflictError for a managed memory whose manager exists;
     ForbiddenError for one of a higher origin than the caller's, unless an operator.
@@ -78,6 +79,7 @@ def memory_delete(*, access: Access, uuid: UUID, reason: str = "", clock: Clock 
         require_deletable(memory)
         access.require_origin(WriteOrigin(memory.origin))
         unit.delete(memory, reason=reason)
+        bring_back(unit, memory)
     return memory
 
 
@@ -113,6 +115,7 @@ def memory_restore(*, access: Access, uuid: UUID, clock: Clock = SYSTEM_CLOCK) -
             changes=changes,
             event=MemoryRestored,
         )
+        replace_again(unit, memory)
     return memory
 
 

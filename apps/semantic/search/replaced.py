@@ -18,7 +18,7 @@ from apps.llm.selectors import EmbeddingSpace
 from apps.retrieval.domain.query import Hit, SearchQuery
 from apps.retrieval.domain.text.terms import query_terms
 from apps.rules.domain.engine.arbitration import HIDE_AFTER_DAYS
-from apps.rules.domain.engine.signals import SignalType
+from apps.semantic.domain.disagreement import is_contradiction
 from apps.semantic.domain.memory import TAGS
 from apps.semantic.models import BY_RULES, Conflict, ConflictOutcome, Memory, MemoryEmbedding, MemoryStatus, ReviewState
 from apps.semantic.models.filters import passes
@@ -50,23 +50,13 @@ def read_replacements(ids: Sequence[int], now: datetime) -> dict[UUID, Replaceme
         "uuid", "at", "reason", "transitions", "rule", "signals", "result__uuid"
     ):
         days = receipt.rule.get("arbitration", {}).get("hide_after_days", HIDE_AFTER_DAYS)
-        if receipt.result is None or now - receipt.at >= timedelta(days=days) or not contradicts(receipt):
+        if receipt.result is None or now - receipt.at >= timedelta(days=days) or not is_contradiction(receipt.signals):
             continue
         for step in receipt.transitions:
             if step["after"]["status"] == MemoryStatus.SUPERSEDED:
                 replacement = Replacement(receipt.result.uuid, receipt.at, receipt.reason, receipt.uuid)
                 found[UUID(step["memory"])] = replacement
     return found
-
-
-def contradicts(receipt: Conflict) -> bool:
-    """Return whether a decision was that only one of two memories holds, and not that both say the same."""
-    kinds = {signal["type"]: signal["evidence"].get("verdict") for signal in receipt.signals}
-    return (
-        SignalType.CONTRADICTION in kinds
-        or kinds.get(SignalType.CROSS_ENCODER) == "replaces"
-        or kinds.get(SignalType.JUDGE) == "update"
-    )
 
 
 def replaced_hits(

@@ -212,6 +212,7 @@ class UnitOfWork:
         action: RevisionAction,
         receipt: UUID,
         since: datetime | None = None,
+        reason: str = "",
     ) -> Transition:
         """Change the state of a memory by a decision, or put back an earlier state, which began at `since`."""
         before = state_of(memory)
@@ -220,7 +221,7 @@ class UnitOfWork:
         self.touch(memory, STATE_FIELDS)
         old, new = before.as_json(), after.as_json()
         differences = {name: [old[name], new[name]] for name in ("status", "superseded_by") if old[name] != new[name]}
-        self.record(memory, action, differences, conflict=receipt)
+        self.record(memory, action, differences, reason=reason, conflict=receipt)
         if status == MemoryStatus.DELETED:
             self.emit(memory, MemoryDeleted)
         else:

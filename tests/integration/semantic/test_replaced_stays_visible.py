@@ -1,19 +1,31 @@
 """What the rules replaced by themselves is given after what replaced it, marked, until somebody accepts it (ADR 70)."""
 
+import contextlib
 from datetime import timedelta
 from typing import Any
 
 import pytest
 
+from apps.core.domain.clock import SYSTEM_CLOCK, DeterministicClock, utcnow
+from apps.core.domain.errors import ConflictError
 from apps.core.domain.scope import Access, Scope
 from apps.retrieval.domain.query import SearchQuery
 from apps.rules.services import rule_register
 from apps.semantic.conflicts.review import Winner
 from apps.semantic.domain.memory import MemoryDraft
+from apps.semantic.memories.deletion import Selection, memories_delete
+from apps.semantic.memories.expiry import memories_expire
 from apps.semantic.memories.writer import SaveResult
-from apps.semantic.models import Conflict
+from apps.semantic.models import Conflict, Memory
 from apps.semantic.search.search import Found, memory_search
-from apps.semantic.services import conflict_accept, conflict_override, conflict_revert, memory_save
+from apps.semantic.services import (
+    conflict_accept,
+    conflict_override,
+    conflict_revert,
+    memory_delete,
+    memory_restore,
+    memory_save,
+)
 from tests.api import Api
 
 pytestmark = pytest.mark.django_db
@@ -126,3 +138,63 @@ def test_api_marks_it_and_hides_on_request(api: Api, access: Access, replaced: S
     assert marked["replaced"]["receipt"] == str(replaced.conflict)
     hidden = api.post("/api/semantic/search", {**asked, "history": "hide"}).json()["results"]
     assert not [one for one in hidden if one["replaced"]]
+
+
+# --- nothing stays replaced by what is gone -----------------------------------------------------------
+
+
+def active() -> list[str]:
+    return list(Memory.objects.active().order_by("id").values_list("content", flat=True))
+
+
+def test_deleting_what_replaced_it_brings_it_back(access: Access, replaced: SaveResult) -> None:
+    memory_delete(access=access, uuid=replaced.memory.uuid)
+    assert active() == [LISBON, "Ana bakes rye bread."]
+    assert not any(one.replaced for one in found(access))
+    back = Memory.objects.get(content=LISBON)
+    assert back.superseded_by is None
+    last = back.revisions.last()
+    assert last is not None
+    assert (last.action, last.reason, last.actor) == ("restored", "successor gone", "test")
+
+
+def test_restoring_what_replaced_it_replaces_it_again(access: Access, replaced: SaveResult) -> None:
+    memory_delete(access=access, uuid=replaced.memory.uuid)
+    memory_restore(access=access, uuid=replaced.memory.uuid)
+    assert active() == ["Ana bakes rye bread.", NOT_LISBON]
+    assert Memory.objects.get(content=LISBON).superseded_by == replaced.memory
+
+
+def test_revert_is_exact_after_deleting_and_restoring(access: Access, replaced: SaveResult) -> None:
+    assert replaced.conflict is not None
+    memory_delete(access=access, uuid=replaced.memory.uuid)
+    memory_restore(access=access, uuid=replaced.memory.uuid)
+    with contextlib.suppress(ConflictError):
+        conflict_revert(access=access, uuid=replaced.conflict)
+    assert len([one for one in active() if "Lisbon" in one]) == 1
+
+
+def test_expired_successor_brings_it_back(access: Access) -> None:
+    save(access, LISBON)
+    save(access, NOT_LISBON, expires_at=utcnow(SYSTEM_CLOCK) + timedelta(hours=1))
+    assert active() == [NOT_LISBON]
+    memories_expire(clock=DeterministicClock(round((utcnow(SYSTEM_CLOCK) + timedelta(hours=2)).timestamp() * 1000)))
+    assert active() == [LISBON]
+
+
+def test_deleting_everything_leaves_nothing(access: Access, replaced: SaveResult) -> None:
+    result = memories_delete(access=access, chosen=Selection(ANA))
+    assert active() == []
+    assert result.deleted == result.matched == 3
+
+
+def test_deleting_by_id_brings_back_what_was_not_named(access: Access, replaced: SaveResult) -> None:
+    memories_delete(access=access, chosen=Selection(ANA, ids=(replaced.memory.uuid,)))
+    assert active() == [LISBON, "Ana bakes rye bread."]
+
+
+def test_restatement_does_not_come_back(access: Access) -> None:
+    save(access, "Ana bakes rye bread with caraway every Sunday.")
+    result = save(access, "Ana really bakes rye bread with caraway every Sunday.")
+    memory_delete(access=access, uuid=result.memory.uuid)
+    assert active() == []

@@ -1,0 +1,76 @@
+"""Nothing stays replaced by what is gone: what a deleted or expired memory had replaced holds again (ADR 70)."""
+
+from collections.abc import Sequence
+
+from apps.semantic.domain.disagreement import is_contradiction
+from apps.semantic.models import Conflict, Memory, MemoryRevision, MemoryStatus, RevisionAction
+from apps.semantic.store.rows import dated_key
+from apps.semantic.store.unit_of_work import UnitOfWork
+
+# Reasons in the history of what comes back, and of what is replaced again when that is restored.
+SUCCESSOR_GONE, SUCCESSOR_BACK = "successor gone", "successor back"
+
+
+def bring_back(unit: UnitOfWork, gone: Memory) -> list[Memory]:
+    """Make active again what a memory had replaced because only one of the two could hold. Return what came back.
+
+    What it merely repeated stays gone with it, and so does what has expired or was saved again since.
+    """
+    found = []
+    for memory in Memory.objects.filter(superseded_by=gone, status=MemoryStatus.SUPERSEDED).order_by("pk"):
+        memory = unit.attach(memory)
+        receipt = None if memory.has_expired(unit.now) else find_contradiction(memory, gone)
+        if receipt is None:
+            continue
+        if Memory.objects.active().with_key(*dated_key(memory)).exclude(pk=gone.pk).exists():
+            continue
+        unit.change_status(
+            memory,
+            MemoryStatus.ACTIVE,
+            None,
+            action=RevisionAction.RESTORED,
+            receipt=receipt.uuid,
+            since=unit.now,
+            reason=SUCCESSOR_GONE,
+        )
+        found.append(memory)
+    return found
+
+
+def find_contradiction(memory: Memory, successor: Memory) -> Conflict | None:
+    """Find the decision by which a memory was replaced, if it says that only one of the two holds."""
+    for receipt in Conflict.objects.in_force().filter(result=successor).order_by("-pk"):
+        if any(step["memory"] == str(memory.uuid) for step in receipt.transitions):
+            return receipt if is_contradiction(receipt.signals) else None
+    return None
+
+
+def replace_again(unit: UnitOfWork, restored: Memory) -> None:
+    """Undo `bring_back` for a memory that is restored: what it had replaced is replaced by it again."""
+    back = MemoryRevision.objects.filter(
+        memory__status=MemoryStatus.ACTIVE,
+        memory__user_id=restored.user_id,
+        action=RevisionAction.RESTORED,
+        reason=SUCCESSOR_GONE,
+        changes__superseded_by=[str(restored.uuid), None],
+    )
+    for memory in Memory.objects.filter(pk__in=back.values("memory")).order_by("pk"):
+        last = memory.revisions.exclude(action__in=(RevisionAction.UPDATED, RevisionAction.REINFORCED)).last()
+        if last is not None and last.reason == SUCCESSOR_GONE:
+            assert last.conflict is not None
+            unit.change_status(
+                unit.attach(memory),
+                MemoryStatus.SUPERSEDED,
+                restored,
+                action=RevisionAction.SUPERSEDED,
+                receipt=last.conflict,
+                since=unit.now,
+                reason=SUCCESSOR_BACK,
+            )
+
+
+def delete_with_history(unit: UnitOfWork, memories: Sequence[Memory], reason: str) -> list[Memory]:
+    """Soft-delete memories, and bring back what they had replaced. Return what came back."""
+    for memory in memories:
+        unit.delete(memory, reason=reason)
+    return [back for memory in memories for back in bring_back(unit, memory)]
