@@ -3,7 +3,7 @@
 import json
 import random
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -14,7 +14,7 @@ REPLACES, SAME, BOTH, UNRELATED = range(4)
 # nothing), or what it was before; and how the first verb is denied.
 WORDS: dict[str, Any] = json.loads((Path(__file__).parent / "words.json").read_text(encoding="utf-8"))
 NAMES, OPENINGS, UNASSERTED, MARKS = (WORDS[name] for name in ("names", "openings", "unasserted", "marks"))
-INSTEAD, NEGATIONS = WORDS["instead"], WORDS["negations"]
+INSTEAD, NEGATIONS, INNER = WORDS["instead"], WORDS["negations"], WORDS["inner"]
 PLAIN_LANGUAGES = ("en", "zh", "de", "fr", "es", "ja")
 
 
@@ -86,7 +86,11 @@ def strangers(stories: Sequence[tuple[str, Mapping[str, Any]]], count: int, chan
 
 
 def mark(text: str, lang: str, chance: random.Random) -> str:
-    """Return a text with a word that says that it is so by now."""
+    """Return a text with a word that says that it is so by now: around it, or before its verb."""
+    inner = [(one, other) for one, other in INNER.get(lang, ()) if one in text]
+    if inner and chance.random() < 0.5:
+        one, other = chance.choice(inner)
+        return text.replace(one, other, 1)
     form = chance.choice(MARKS[lang])
     bare = text.rstrip(".。") if not form.endswith("{}") else text
     first = bare.split(" ", 1)[0]
@@ -121,6 +125,16 @@ def deny(text: str, lang: str, chance: random.Random) -> str | None:
     first = min(place for place, _, _ in known)
     one, other = chance.choice([(one, other) for place, one, other in known if place == first])
     return text.replace(one, other, 1)
+
+
+def simplified(pairs: Sequence[Pair], share: float, convert: Callable[[str], str], chance: random.Random) -> list[Pair]:
+    """Return the pairs with a share of the Chinese ones in simplified characters."""
+    return [
+        pair._replace(older=convert(pair.older), newer=convert(pair.newer))
+        if pair.lang[:2] == "zh" and chance.random() < share
+        else pair
+        for pair in pairs
+    ]
 
 
 def denials(pairs: Sequence[Pair], count: int, chance: random.Random) -> list[Pair]:
@@ -198,7 +212,7 @@ class Bank:
         lang = chance.choices(list(matter.phrasings), [PLAIN_WEIGHTS[lang] for lang in matter.phrasings])[0]
         name, other_name = chance.sample(names_of(matter, lang), 2)
         first, second = chance.sample(list(matter.phrasings[lang]), 2)
-        second = first if chance.random() < 0.2 else second
+        second = first if chance.random() < 0.3 else second
         value, other = chance.sample(list(matter.values[lang]), 2)
         roll = chance.random()
         if roll < 0.3 and first != second:

@@ -13,11 +13,26 @@ from pathlib import Path
 
 import numpy as np
 import torch
+from opencc import OpenCC
 from torch.nn import functional
 
 from apps.llm.pair_judge.encoding import PAD, PairEncoder
 from training.network import ANSWERS, Network, start_from
-from training.pairs import REPLACES, SAME, Bank, Pair, denials, marked, pairs_of, read_lines, read_matters, strangers
+from training.pairs import (
+    BOTH,
+    REPLACES,
+    SAME,
+    UNRELATED,
+    Bank,
+    Pair,
+    denials,
+    marked,
+    pairs_of,
+    read_lines,
+    read_matters,
+    simplified,
+    strangers,
+)
 from training.tokens import build_tokenizer, choose_pieces
 from training.weights import read_trunk
 
@@ -66,11 +81,14 @@ def probabilities(network: Network, pairs: Sequence[Pair], encoder: PairEncoder)
     return found
 
 
-def hard_ones(network: Network, bank: Bank, encoder: PairEncoder, drawn: int, kept: int) -> list[Pair]:
-    """Return the pairs of other matters that the network is most wrong about."""
-    pairs = [bank.draw_others() for _ in range(drawn)]
-    wrong = probabilities(network, pairs, encoder)[:, [REPLACES, SAME]].sum(1)
-    return [pairs[place] for place in wrong.argsort(descending=True)[:kept].tolist()]
+def hard_ones(network: Network, pairs: Sequence[Pair], encoder: PairEncoder, kept: int) -> list[Pair]:
+    """Return those of the pairs that the network is most wrong about."""
+    found = probabilities(network, pairs, encoder)
+    right = found.gather(1, torch.tensor([[pair.answer] for pair in pairs])).squeeze(1)
+    # Both and unrelated come to the same.
+    apart = torch.tensor([pair.answer in (BOTH, UNRELATED) for pair in pairs])
+    right = torch.where(apart, found[:, [BOTH, UNRELATED]].sum(1), right)
+    return [pairs[place] for place in right.argsort()[:kept].tolist()]
 
 
 def report(network: Network, pairs: Sequence[Pair], encoder: PairEncoder, name: str) -> None:
@@ -104,6 +122,7 @@ def main() -> None:
     parser.add_argument("--epochs", type=int, default=4)
     parser.add_argument("--bank", type=int, default=8000, help="pairs of the bank in an epoch")
     parser.add_argument("--seed", type=int, default=1)
+    parser.add_argument("--start", type=Path, help="a folder with a network to go on from")
     parser.add_argument("--rate", type=float, default=1e-4)
     args = parser.parse_args()
     args.out.mkdir(parents=True, exist_ok=True)
@@ -125,6 +144,9 @@ def main() -> None:
     tokenizer = build_tokenizer([trunk.pieces[n] for n in pieces], [trunk.scores[n] for n in pieces])
     tokenizer.save(str(args.out / "tokenizer.json"))
     encoder, network = PairEncoder(tokenizer), start_from(trunk, pieces, args.seed)
+    if args.start:
+        weights = {name: torch.from_numpy(value) for name, value in np.load(args.start / "network.npz").items()}
+        network.load_state_dict(weights)
     network.words.weight.requires_grad_(False)
     told = [pair for author, story in kept for pair in pairs_of(author, story)]
     left = [pair for author, story in stories if author in args.left_out for pair in pairs_of(author, story)]
@@ -146,6 +168,7 @@ def main() -> None:
         pairs = marked(told, 0.35, chance)
         pairs += [trained.draw() for _ in range(args.bank)]
         pairs += [trained.draw_others() for _ in range(args.bank // 2)] + hard
+        pairs = simplified(pairs, 0.3, OpenCC("t2s").convert, chance)
         pairs += strangers(kept, args.bank // 8, chance) + denials(told, args.bank // 10, chance)
         network.train()
         steps = list(batches(pairs, encoder, chance))
@@ -173,7 +196,9 @@ def main() -> None:
         weights = {name: value.numpy() for name, value in network.state_dict().items()}
         np.savez(args.out / "network.npz", **weights)
         if epoch + 1 < args.epochs:
-            hard = hard_ones(network, trained, encoder, 2 * args.bank, args.bank // 4)
+            others = [trained.draw_others() for _ in range(args.bank)]
+            hard = hard_ones(network, others, encoder, args.bank // 5)
+            hard += hard_ones(network, [trained.draw() for _ in range(args.bank)], encoder, args.bank // 5)
         if left:
             report(network, left, encoder, "left out")
         if unseen:

@@ -63,6 +63,12 @@ def test_long_and_unasserted_texts_are_only_noticed(text: str) -> None:
     assert (found.is_conflict, found.is_decisive) == (True, False)
 
 
+@pytest.mark.parametrize("text", ["A man plays the flute", "Some people left.", "有一個人在彈吉他"])
+def test_the_indefinite_is_only_noticed(text: str) -> None:
+    assert not weighed(NOTHING, REPLACES, texts=("The man plays.", text)).is_decisive
+    assert weighed(NOTHING, SAME, texts=("The man plays.", text)) == NOTHING
+
+
 def test_words_act_unless_the_judge_vetoes() -> None:
     assert weighed(words(0.9), REPLACES).is_decisive
     vetoed = weighed(words(0.9), BOTH)

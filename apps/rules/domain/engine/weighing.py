@@ -18,6 +18,12 @@ from apps.rules.domain.engine.signals import Detection, DetectionConfig, Signal,
 # updates and restatements of unseen stories 91 to 99% are, of other matters of one person in English 34%.
 READ_COSINE, READ_SHARING_COSINE, READ_WORDS = 0.5, 0.3, 2
 _DIGITS = re.compile(r"\d+")
+# "A man ...", "some people ...": of whom another text speaks may be another one.
+_INDEFINITE = re.compile(
+    r"(?:an?|two|three|four|five|some|several|many|there (?:is|are|was|were)|people|men|women|children|kids|somebody"
+    r"|someone|eine?|einige|une?|des|quelques|una|unos|unas|algunos)\b|有一?[個个位名隻只群]|有人",
+    re.IGNORECASE,
+)
 
 
 class Effect(StrEnum):
@@ -43,10 +49,11 @@ def weigh(
 ) -> Detection:
     """Return what follows for a pair.
 
-    words: what the signals of the words amount to. texts: older, newer. may_act: both of them assert what holds, and a
-    person would not mind losing the older one for the newer. target: the key of the existing memory, for the receipt.
+    words: what the signals of the words amount to. texts: older, newer. may_act: both of them assert what holds. target:
+    the key of the existing memory, for the receipt. The judge alone acts on no long text, and on no two of which one
+    speaks of somebody indefinite.
     """
-    is_short = max(map(len, texts)) <= MAX_ACTED_CHARS
+    may_act = may_act and max(map(len, texts)) <= MAX_ACTED_CHARS and not any(map(_INDEFINITE.match, texts))
     update = words.signal(SignalType.CONTRADICTION)
     found, effect = words, Effect.AGREES
     apart = answer.both + answer.unrelated
@@ -55,15 +62,15 @@ def weigh(
             found, effect = replace(words, is_decisive=False), Effect.VETOES
         elif not words.is_decisive and reaches(apart, DROPPED_FROM):
             found, effect = without(words, SignalType.CONTRADICTION), Effect.DROPS
-        elif not words.is_decisive and reaches(answer.replaces, config.pair_act_threshold) and may_act and is_short:
+        elif not words.is_decisive and reaches(answer.replaces, config.pair_act_threshold) and may_act:
             found, effect = replace(words, is_decisive=True), Effect.ACTS
     elif words.restates:
         if not reaches(1 - apart, config.pair_veto_threshold):
             found, effect = replace(words, is_decisive=False, restates=False), Effect.VETOES
     elif reaches(answer.replaces, config.pair_notice_threshold):
-        acts = reaches(answer.replaces, config.pair_act_threshold) and may_act and is_short
+        acts = reaches(answer.replaces, config.pair_act_threshold) and may_act
         found, effect = replace(words, is_conflict=True, is_decisive=acts), Effect.ACTS if acts else Effect.NOTICES
-    elif reaches(answer.same, config.pair_same_threshold) and may_act and is_short and have_like_numbers(*texts):
+    elif reaches(answer.same, config.pair_same_threshold) and may_act and have_like_numbers(*texts):
         found, effect = replace(words, is_conflict=True, is_decisive=True, restates=True), Effect.JOINS
     if not found.is_conflict:
         return found
