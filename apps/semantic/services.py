@@ -18,6 +18,7 @@ from apps.semantic.conflicts.counts import MAX_COUNTED, open_conflicts
 from apps.semantic.conflicts.queue import (
     MAX_LISTED,
     QueueCounts,
+    asked_ids,
     queue_count,
     queue_counts,
     queue_ids,
@@ -119,6 +120,7 @@ __all__ = [
     "Winner",
     "alike_of",
     "allowed_steps",
+    "asked_ids",
     "batch_accept",
     "batch_undo",
     "bridge_status",

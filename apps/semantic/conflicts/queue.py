@@ -8,8 +8,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from django.db import connection
-from django.db.models import F, Q
-from django.db.models.functions import Left
+from django.db.models import F, Q, Window
+from django.db.models.functions import Left, RowNumber, TruncDate
 
 from apps.core.domain.scope import Access, Scope
 from apps.semantic.conflicts.counts import MAX_COUNTED
@@ -18,6 +18,8 @@ from apps.semantic.models import BY_RULES, Conflict, ConflictOutcome, ReviewStat
 from apps.semantic.querysets import ConflictQuerySet
 
 MAX_LISTED = 500
+# So many new questions a person gets in a day.
+ASKED_A_DAY = 5
 EXCERPT_CHARS = 160
 # Each word of a search is a condition on two texts.
 MAX_SEARCH_WORDS = 8
@@ -53,6 +55,28 @@ def waiting(access: Access, wanted: QueueFilter) -> ConflictQuerySet:
     """Return the open receipts that a filter means, the newest first."""
     found = Conflict.objects.visible_to(access).filter(state=ReviewState.OPEN)
     return narrowed(found.filter(VIEWS.get(wanted.view, Q())), wanted).order_by("-id")
+
+
+def asked_ids(access: Access, *, limit: int) -> list[int]:
+    """Return the keys of the receipts that a person is asked about, the newest first.
+
+    Nothing was decided about them. Of one memory there is one question, and of one day and user there are at most
+    ASKED_A_DAY, the gravest: what else was noticed is in the log, and in the queue of operators.
+    """
+    gravest = [F("total_score").desc(), F("id").desc()]
+    found = (
+        Conflict.objects.visible_to(access)
+        .filter(state=ReviewState.OPEN, outcome=ConflictOutcome.NOTICED)
+        .annotate(
+            of_candidate=Window(RowNumber(), partition_by=[F("candidate_id")], order_by=gravest),
+            of_existing=Window(RowNumber(), partition_by=[F("existing_id")], order_by=gravest),
+        )
+        .filter(of_candidate=1, of_existing=1)
+        .annotate(of_day=Window(RowNumber(), partition_by=[F("user_id"), TruncDate("at")], order_by=gravest))
+        .order_by("-pk")
+        .values_list("pk", "of_day")
+    )
+    return [key for key, place in found if place <= ASKED_A_DAY][: min(limit, MAX_LISTED)]
 
 
 def mine(access: Access, wanted: QueueFilter) -> ConflictQuerySet:

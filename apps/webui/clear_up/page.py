@@ -11,16 +11,13 @@ from django.views.decorators.http import require_POST
 
 from apps.core.domain.clock import SYSTEM_CLOCK, utcnow
 from apps.core.domain.errors import MemoryHubError, NotFoundError
-from apps.semantic.domain.review_queue import QueueFilter, QueueView
 from apps.semantic.selectors import Conflict, ReviewState, conflict_get
-from apps.semantic.services import queue_ids, receipt_at
+from apps.semantic.services import asked_ids, receipt_at
 from apps.webui.clear_up.answers import DONE, Answer, answer_give, answer_take_back, read_token
 from apps.webui.pages import render_fragment, render_page
 from apps.webui.person import Person
 from apps.webui.problems import words_of
 
-# Those that nothing was decided about come first, then those whose grounds were weak.
-VIEWS = (QueueView.NOTICED, QueueView.WEAK)
 MAX_SHOWN = 500
 # A badge has no room for more.
 MAX_COUNTED = 99
@@ -28,9 +25,8 @@ ANSWERS = {one.value for one in Answer}
 
 
 def waiting(person: Person) -> list[int]:
-    """Return the keys of the decisions that a person should look at, in the order in which they are asked."""
-    found = [key for view in VIEWS for key in queue_ids(person.access, QueueFilter(view=view), limit=MAX_SHOWN)]
-    return found[:MAX_SHOWN]
+    """Return the keys of the receipts that a person is asked about, in the order in which they are asked."""
+    return asked_ids(person.access, limit=MAX_SHOWN)
 
 
 def badge_of(person: Person) -> dict[str, Any]:

@@ -112,9 +112,34 @@ def test_nothing_of_another_person_can_be_answered_or_taken_back(ana: Client) ->
     assert "cannot be taken back" in ana.post(UNDO, {"token": "x"}, follow=True).content.decode()
 
 
-def test_what_was_decided_for_sure_is_not_asked(ana: Client) -> None:
+def test_what_was_decided_is_not_asked(ana: Client) -> None:
     remember(ANA, "Ana lives in Lisbon.")
     remember(ANA, "Ana does not live in Lisbon.")
-    assert "One thing to clear up" in ana.get("/").content.decode()
-    Conflict.objects.update(confidence=0.9)
+    assert Conflict.objects.get().outcome == "superseded_existing"
     assert "nothing to clear up" in ana.get(PAGE).content.decode()
+
+
+def test_few_are_asked_in_a_day_and_the_rest_is_a_log(ana: Client) -> None:
+    disagree()
+    first = Conflict.objects.get()
+    for number in range(7):
+        old, new = (remember(ANA, f"Fact {number} {side}.") for side in ("old", "new"))
+        Conflict.objects.create(
+            user_id=ANA, origin="save", outcome="noticed", candidate=new, existing=old, action="keep", strategy="noticed",
+            confidence=0.5, reason="", total_score=number, actor="test", at=first.at,
+        )  # fmt: skip
+    page = ana.get(PAGE).content.decode()
+    assert "1 of 5" in page
+    assert "Fact 6 new." in page
+    assert Conflict.objects.filter(state="open", outcome="noticed").count() >= 8
+
+
+def test_one_memory_is_asked_about_once(ana: Client) -> None:
+    disagree()
+    first = Conflict.objects.get()
+    other = remember(ANA, "Something else altogether.")
+    Conflict.objects.create(
+        user_id=ANA, origin="save", outcome="noticed", candidate=first.candidate, existing=other, action="keep",
+        strategy="noticed", confidence=0.5, reason="", total_score=0.1, actor="test", at=first.at,
+    )  # fmt: skip
+    assert "1 of 1" in ana.get(PAGE).content.decode()

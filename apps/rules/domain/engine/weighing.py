@@ -49,9 +49,9 @@ def weigh(
 ) -> Detection:
     """Return what follows for a pair.
 
-    words: what the signals of the words amount to. texts: older, newer. may_act: both of them assert what holds. target:
-    the key of the existing memory, for the receipt. The judge alone acts on no long text, and on no two of which one
-    speaks of somebody indefinite.
+    words: what the signals of the words amount to. texts: older, newer. may_act: both of them assert what holds.
+    target: the key of the existing memory, for the receipt. The judge alone acts on no long text, and on no two of
+    which one speaks of somebody indefinite.
     """
     may_act = may_act and max(map(len, texts)) <= MAX_ACTED_CHARS and not any(map(_INDEFINITE.match, texts))
     update = words.signal(SignalType.CONTRADICTION)
