@@ -10,13 +10,16 @@ from dataclasses import replace
 from enum import StrEnum
 
 from apps.rules.domain.contradiction.detect import MAX_ACTED_CHARS
+from apps.rules.domain.contradiction.text import analyse
 from apps.rules.domain.decimals import reaches
 from apps.rules.domain.engine.pair_judge import PairAnswer, judge_name
 from apps.rules.domain.engine.signals import Detection, DetectionConfig, Signal, SignalType
+from apps.rules.domain.statements.occurrences import are_occurrences_apart
 
 # Two memories are read by the judge from the first cosine on, or from the second where they share so many words. Of the
 # updates and restatements of unseen stories 91 to 99% are, of other matters of one person in English 34%.
 READ_COSINE, READ_SHARING_COSINE, READ_WORDS = 0.5, 0.3, 2
+SWAPPED_SHARE = 0.6
 _DIGITS = re.compile(r"\d+")
 # "A man ...", "some people ...": of whom another text speaks may be another one.
 _INDEFINITE = re.compile(
@@ -54,33 +57,54 @@ def weigh(
     which one speaks of somebody indefinite.
     """
     may_act = may_act and max(map(len, texts)) <= MAX_ACTED_CHARS and not any(map(_INDEFINITE.match, texts))
-    update = words.signal(SignalType.CONTRADICTION)
-    found, effect = words, Effect.AGREES
-    apart = answer.both + answer.unrelated
-    if update is not None:
-        if words.is_decisive and not reaches(1 - apart, config.pair_veto_threshold):
-            found, effect = replace(words, is_decisive=False), Effect.VETOES
-        elif not words.is_decisive and reaches(apart, DROPPED_FROM):
-            found, effect = without(words, SignalType.CONTRADICTION), Effect.DROPS
-        elif not words.is_decisive and reaches(answer.replaces, config.pair_act_threshold) and may_act:
-            found, effect = replace(words, is_decisive=True), Effect.ACTS
+    if are_occurrences_apart(*texts):
+        words, may_act = replace(words, is_decisive=False, restates=False), False
+    if words.signal(SignalType.CONTRADICTION) is not None:
+        found, effect = weigh_contradiction(words, answer, may_act, config)
     elif words.restates:
-        if not reaches(1 - apart, config.pair_veto_threshold):
-            found, effect = replace(words, is_decisive=False, restates=False), Effect.VETOES
-    elif reaches(answer.replaces, config.pair_notice_threshold):
-        acts = reaches(answer.replaces, config.pair_act_threshold) and may_act
-        found, effect = replace(words, is_conflict=True, is_decisive=acts), Effect.ACTS if acts else Effect.NOTICES
-    elif reaches(answer.same, config.pair_same_threshold) and may_act and have_like_numbers(*texts):
-        found, effect = replace(words, is_conflict=True, is_decisive=True, restates=True), Effect.JOINS
+        is_vetoed = not reaches(answer.replaces + answer.same, config.pair_veto_threshold)
+        found = replace(words, is_decisive=False, restates=False) if is_vetoed else words
+        effect = Effect.VETOES if is_vetoed else Effect.AGREES
+    else:
+        found, effect = weigh_alone(words, answer, may_act, texts, config)
     if not found.is_conflict:
         return found
-    signal = pair_signal(answer, effect, found, config, target)
+    signal = pair_signal(answer, effect, config, target)
     total = found.total_score + config.weights.cross_encoder * (0.0 if effect is Effect.VETOES else signal.score)
     return replace(found, signals=(*found.signals, signal), total_score=total)
 
 
+def weigh_contradiction(
+    words: Detection, answer: PairAnswer, may_act: bool, config: DetectionConfig
+) -> tuple[Detection, Effect]:
+    """Return what follows where the words contradict: acted on, noticed, or dropped."""
+    if words.is_decisive:
+        if reaches(answer.replaces + answer.same, config.pair_veto_threshold):
+            return words, Effect.AGREES
+        return replace(words, is_decisive=False), Effect.VETOES
+    if reaches(answer.both + answer.unrelated, DROPPED_FROM):
+        return without(words, SignalType.CONTRADICTION), Effect.DROPS
+    if may_act and reaches(answer.replaces, min(SECONDED_FROM, config.pair_act_threshold)):
+        return replace(words, is_decisive=True), Effect.ACTS
+    return words, Effect.AGREES
+
+
+def weigh_alone(
+    words: Detection, answer: PairAnswer, may_act: bool, texts: tuple[str, str], config: DetectionConfig
+) -> tuple[Detection, Effect]:
+    """Return what follows where the words say nothing."""
+    if reaches(answer.replaces, config.pair_notice_threshold):
+        acts = may_act and reaches(answer.replaces, config.pair_act_threshold)
+        return replace(words, is_conflict=True, is_decisive=acts), Effect.ACTS if acts else Effect.NOTICES
+    if may_act and reaches(answer.same, config.pair_same_threshold) and may_say_the_same(*texts):
+        return replace(words, is_conflict=True, is_decisive=True, restates=True), Effect.JOINS
+    return words, Effect.AGREES
+
+
 # From here on the judge is as sure that both hold as it is of anything.
 DROPPED_FROM = 0.97
+# What the words suspect is acted on from here on.
+SECONDED_FROM = 0.95
 
 
 def without(words: Detection, kind: SignalType) -> Detection:
@@ -90,7 +114,7 @@ def without(words: Detection, kind: SignalType) -> Detection:
     return replace(words, signals=left, is_conflict=makes, is_decisive=False)
 
 
-def pair_signal(answer: PairAnswer, effect: Effect, found: Detection, config: DetectionConfig, target: str) -> Signal:
+def pair_signal(answer: PairAnswer, effect: Effect, config: DetectionConfig, target: str) -> Signal:
     """Return what the judge said, for the receipt."""
     verdict = {Effect.ACTS: "replaces", Effect.NOTICES: "replaces", Effect.JOINS: "same"}.get(effect, answer.verdict)
     thresholds = {
@@ -109,7 +133,16 @@ def pair_signal(answer: PairAnswer, effect: Effect, found: Detection, config: De
     return Signal(SignalType.CROSS_ENCODER, round(getattr(answer, verdict), 4), evidence)
 
 
-def have_like_numbers(older: str, newer: str) -> bool:
-    """Return whether the numbers of two texts allow that both say the same: equal ones, or written in other ways."""
+def may_say_the_same(older: str, newer: str) -> bool:
+    """Return whether two texts may say the same, as far as their numbers and words show.
+
+    Numbers are equal, or written in other ways. Two texts that have most words in common and differ on both sides
+    differ in what they say: "Ana is our driver", "Ana is our accountant".
+    """
     one, other = set(_DIGITS.findall(older)), set(_DIGITS.findall(newer))
-    return not (one and other) or bool(one & other)
+    if one and other and one.isdisjoint(other):
+        return False
+    words, others = analyse(older).whole.content, analyse(newer).whole.content
+    common = len(words & others)
+    is_swap = len(words) > common and len(others) > common
+    return not is_swap or common < SWAPPED_SHARE * min(len(words), len(others))
