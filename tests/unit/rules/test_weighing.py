@@ -64,8 +64,8 @@ def test_long_and_unasserted_texts_are_only_noticed(text: str) -> None:
 
 
 @pytest.mark.parametrize("text", ["A man plays the flute", "Some people left.", "有一個人在彈吉他"])
-def test_the_indefinite_is_only_noticed(text: str) -> None:
-    assert not weighed(NOTHING, REPLACES, texts=("The man plays.", text)).is_decisive
+def test_of_the_indefinite_nothing_is_said(text: str) -> None:
+    assert weighed(NOTHING, REPLACES, texts=("The man plays.", text)) == NOTHING
     assert weighed(NOTHING, SAME, texts=("The man plays.", text)) == NOTHING
 
 
@@ -133,12 +133,17 @@ def replace_config(**changes: float) -> DetectionConfig:
 
 
 def test_only_what_is_near_is_read() -> None:
-    assert is_near(0.6, 0)
-    assert is_near(0.4, 2)
-    assert is_near(None, 2)
-    assert not is_near(0.4, 1)
-    assert not is_near(None, 1)
-    assert not is_near(0.2, 5)
+    assert is_near(0.3, 0)
+    assert is_near(0.2, 1)
+    assert is_near(None, 1)
+    assert not is_near(0.29, 0)
+    assert not is_near(None, 0)
+    assert not is_near(0.1, 5)
+
+
+def test_other_matters_are_not_noticed() -> None:
+    assert weighed(NOTHING, PairAnswer(0.9, 0.0, 0.0, 0.1)) == NOTHING
+    assert weighed(NOTHING, PairAnswer(0.9, 0.0, 0.06, 0.04)).is_conflict
 
 
 @pytest.fixture
