@@ -125,8 +125,8 @@ def test_few_are_asked_in_a_day_and_the_rest_is_a_log(ana: Client) -> None:
     for number in range(7):
         old, new = (remember(ANA, f"Fact {number} {side}.") for side in ("old", "new"))
         Conflict.objects.create(
-            user_id=ANA, origin="save", outcome="noticed", candidate=new, existing=old, action="keep", strategy="noticed",
-            confidence=0.5, reason="", total_score=number, actor="test", at=first.at,
+            user_id=ANA, origin="save", outcome="noticed", candidate=new, existing=old, action="keep",
+            strategy="noticed", confidence=0.5, reason="", total_score=number, actor="test", at=first.at,
         )  # fmt: skip
     page = ana.get(PAGE).content.decode()
     assert "1 of 5" in page

@@ -6,7 +6,6 @@ import pytest
 
 from apps.rules.domain.engine.pair_judge import PairAnswer, judge_name, judge_pair, judge_pairs, use_judge
 from apps.rules.domain.engine.signals import (
-    ACT_FROM,
     NOTICE_FROM,
     SAME_FROM,
     Detection,
@@ -16,12 +15,13 @@ from apps.rules.domain.engine.signals import (
 )
 from apps.rules.domain.engine.weighing import is_near, weigh
 
-CONFIG = DetectionConfig()
+# By default it acts on no replacement alone.
+CONFIG = DetectionConfig(pair_act_threshold=0.99)
 TEXTS = ("Maya lives in Porto.", "Maya found a flat in Lisbon.")
 NOTHING = Detection((), False, 0.0, is_decisive=False)
 REPLACES, SAME, BOTH = (
-    PairAnswer(0.99, 0.0, 0.01, 0.0),
-    PairAnswer(0.0, 0.99, 0.01, 0.0),
+    PairAnswer(0.999, 0.0, 0.001, 0.0),
+    PairAnswer(0.0, 0.999, 0.001, 0.0),
     PairAnswer(0.0, 0.0, 0.99, 0.01),
 )
 
@@ -45,6 +45,11 @@ def test_certain_replacement_is_acted_on() -> None:
     found = weighed(NOTHING, REPLACES)
     assert (found.is_conflict, found.is_decisive, found.restates, found.contradicts) == (True, True, False, True)
     assert effect(found) == "acts"
+
+
+def test_by_default_the_judge_alone_only_notices() -> None:
+    found = weigh(NOTHING, REPLACES, TEXTS, True, DetectionConfig(), "m1")
+    assert (found.is_conflict, found.is_decisive, effect(found)) == (True, False, "notices")
 
 
 def test_uncertain_replacement_is_noticed() -> None:
@@ -81,7 +86,7 @@ def test_words_that_only_suspect_are_dropped_where_both_hold() -> None:
     assert found.signals == ()
 
 
-def test_two_suspicions_of_which_one_is_certain_are_acted_on() -> None:
+def test_suspicion_of_which_the_judge_is_certain_is_acted_on() -> None:
     assert weighed(words(0.6), REPLACES).is_decisive
     assert not weighed(words(0.6), PairAnswer(0.6, 0.0, 0.4, 0.0)).is_decisive
 
@@ -111,9 +116,9 @@ def test_contradiction_by_words_is_never_joined() -> None:
 def test_receipt_says_what_the_judge_read() -> None:
     signal = weighed(NOTHING, REPLACES).signal(SignalType.CROSS_ENCODER)
     assert signal is not None
-    assert signal.evidence["probabilities"] == {"replaces": 0.99, "same": 0.0, "both": 0.01, "unrelated": 0.0}
+    assert signal.evidence["probabilities"] == {"replaces": 0.999, "same": 0.0, "both": 0.001, "unrelated": 0.0}
     assert signal.evidence["verdict"] == "replaces"
-    assert signal.evidence["threshold"] == ACT_FROM
+    assert signal.evidence["threshold"] == CONFIG.pair_act_threshold
     assert signal.evidence["target"] == "m1"
 
 

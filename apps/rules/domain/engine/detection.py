@@ -30,6 +30,7 @@ MIN_KNOWN_SHARE = 0.7
 MAX_SHOWN_WORDS = 50
 _cache = SizedCache("words of texts", megabytes=3, entry_bytes=700, char_bytes=12)
 SAME_MATTER_COSINE = 0.6
+ONE_FRAME_SHARE, ONE_FRAME_NOTICED_FROM = 0.5, 0.9
 SAME_MATTER_WORDS = 2
 # "Works at Google" has one of its two content words in common with "Works at Apple".
 SHORT_WORDS = 5
@@ -53,7 +54,21 @@ def detect(candidate: MemoryRecord, existing: MemoryRecord, config: DetectionCon
     answer = judge_pair(*texts)
     if answer is None:
         return words
-    return weigh(words, answer, texts, all(map(asserts, texts)), config, existing.key)
+    one_frame = have_one_frame(candidate.content, existing.content)
+    if one_frame and (words.is_conflict or not reaches(answer.replaces, ONE_FRAME_NOTICED_FROM)):
+        return words
+    may_act = all(map(asserts, texts)) and not one_frame
+    return weigh(words, answer, texts, may_act, config, existing.key)
+
+
+def have_one_frame(one: str, other: str) -> bool:
+    """Return whether two texts share most of their words, so that these say what differs and the judge need not.
+
+    Of "the train to Graz leaves at 7:15" and "... at 8:15" the words know that there are many trains; the judge, to
+    whom both look nearly alike, does not.
+    """
+    words, others = distinct_terms(one), distinct_terms(other)
+    return len(words & others) >= ONE_FRAME_SHARE * min(len(words), len(others))
 
 
 def in_order(candidate: MemoryRecord, existing: MemoryRecord) -> tuple[str, str]:

@@ -10,11 +10,10 @@ from dataclasses import replace
 from enum import StrEnum
 
 from apps.rules.domain.contradiction.detect import MAX_ACTED_CHARS
-from apps.rules.domain.contradiction.evidence import Reason
 from apps.rules.domain.decimals import reaches
 from apps.rules.domain.engine.pair_judge import PairAnswer, judge_name
 from apps.rules.domain.engine.signals import Detection, DetectionConfig, Signal, SignalType
-from apps.rules.domain.statements.contrasts import are_counterparts
+from apps.rules.domain.statements.contrasts import are_counterparts, have_other_subjects
 from apps.rules.domain.statements.occurrences import are_occurrences_apart
 
 # Two memories are read by the judge from the first cosine on, or from the second where they share so many words. Of the
@@ -66,7 +65,7 @@ def weigh(
         is_vetoed = not reaches(answer.replaces + answer.same, config.pair_veto_threshold)
         found = replace(words, is_decisive=False, restates=False) if is_vetoed else words
         effect = Effect.VETOES if is_vetoed else Effect.AGREES
-    elif any(map(_INDEFINITE.match, texts)):
+    elif any(map(_INDEFINITE.match, texts)) or have_other_subjects(*texts):
         return words
     else:
         found, effect = weigh_alone(words, answer, may_act, texts, config)
@@ -87,23 +86,28 @@ def weigh_contradiction(
         return replace(words, is_decisive=False), Effect.VETOES
     if reaches(answer.both + answer.unrelated, DROPPED_FROM):
         return without(words, SignalType.CONTRADICTION), Effect.DROPS
-    # That something changed says nothing of what.
-    is_value = words.signal(SignalType.CONTRADICTION).evidence.get("reason") != Reason.CHANGE  # type: ignore[union-attr]
-    certain = min(SECONDED_FROM, config.pair_act_threshold) if is_value else config.pair_act_threshold
-    if may_act and reaches(answer.replaces, certain):
+    if may_act and is_certain(answer, config):
         return replace(words, is_decisive=True), Effect.ACTS
     return words, Effect.AGREES
+
+
+def is_certain(answer: PairAnswer, config: DetectionConfig) -> bool:
+    """Return whether the judge may act on a replacement alone; at thresholds of 1 it never may."""
+    return max(config.act_threshold, config.pair_act_threshold) < 1 and reaches(
+        answer.replaces, config.pair_act_threshold
+    )
 
 
 def weigh_alone(
     words: Detection, answer: PairAnswer, may_act: bool, texts: tuple[str, str], config: DetectionConfig
 ) -> tuple[Detection, Effect]:
     """Return what follows where the words say nothing."""
-    is_one_matter = not reaches(answer.unrelated, OTHER_MATTER_FROM)
+    is_one_matter = not reaches(answer.unrelated, OTHER_MATTER_FROM) and config.contradiction_threshold < 1
     if is_one_matter and reaches(answer.replaces, config.pair_notice_threshold):
-        acts = may_act and reaches(answer.replaces, config.pair_act_threshold)
+        acts = may_act and is_certain(answer, config)
         return replace(words, is_conflict=True, is_decisive=acts), Effect.ACTS if acts else Effect.NOTICES
-    if may_act and reaches(answer.same, config.pair_same_threshold) and have_like_numbers(*texts):
+    may_join = may_act and config.restate_threshold < 1
+    if may_join and reaches(answer.same, config.pair_same_threshold) and have_like_numbers(*texts):
         return replace(words, is_conflict=True, is_decisive=True, restates=True), Effect.JOINS
     return words, Effect.AGREES
 
@@ -112,8 +116,6 @@ def weigh_alone(
 OTHER_MATTER_FROM = 0.05
 # From here on the judge is as sure that both hold as it is of anything.
 DROPPED_FROM = 0.9
-# What the words suspect is acted on from here on.
-SECONDED_FROM = 0.97
 
 
 def without(words: Detection, kind: SignalType) -> Detection:

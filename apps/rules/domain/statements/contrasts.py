@@ -3,12 +3,11 @@
 import re
 
 _COUNTERPARTS = """
-elder|older|eldest : younger|youngest; left : right; upper|upstairs : lower|downstairs; front : back|rear; first : second
-this : next|last; today : tomorrow|yesterday; inside : outside; morning : afternoon|evening
-weekdays? : weekends?
-summer : winter; north|northern : south|southern; son : daughter; brother : sister; mother|mum|mom : father|dad
-husband : wife; nephew : niece; min|minimum : max|maximum; staging|test : production|prod; outbound : return
-GET : POST|PUT|DELETE
+elder|older|eldest : younger|youngest; left : right; upper|upstairs : lower|downstairs; front : back|rear
+first : second; this : next|last; today : tomorrow|yesterday; inside : outside; morning : afternoon|evening
+weekdays? : weekends?; summer : winter; north|northern : south|southern; son : daughter; brother : sister
+mother|mum|mom : father|dad; husband : wife; nephew : niece; min|minimum : max|maximum; staging|test : production|prod
+outbound : return; GET : POST|PUT|DELETE
 """
 _CHINESE = ("大小", "這下", "这下", "本下", "上下", "長次", "长次")
 _PATTERNS = [
@@ -22,6 +21,22 @@ _NUMBERED = re.compile(
     r" ?(?:no\.? ?|#)?([A-Z]|\d[\w.]*)\b",
     re.IGNORECASE,
 )
+_WEEKDAYS = re.compile(
+    r"\b(mon|tues|wednes|thurs|fri|satur|sun)days?\b|(?:週|周|星期|禮拜|礼拜)([一二三四五六日天])", re.IGNORECASE
+)
+# A text that begins with a name speaks of who has it.
+_LEADING = re.compile(r"([A-Z][\w-]*[a-z])(?:['’]s)? ")
+_NO_NAMES = frozenset(
+    re.findall(
+        r"\w+",
+        "The This That These Those A An My Our Your His Her Its Their We You He She It They On In At By For From With "
+        "After Before Since When Where While If As User No Not All Each Every Some There Here Now Today Yesterday "
+        "Please Never Always Actually Correction Update Note",
+    )
+)
+# "event 1", "event 2": a noun with a number after it, in texts that are little else.
+_ENUMERATED = re.compile(r"([^\W\d]+) ?#?(\d+)")
+_FEW_WORDS = 4
 _KIN = "舅叔姑姨伯哥弟姐妹姊兒儿女孫孙"
 
 
@@ -32,9 +47,25 @@ def are_counterparts(older: str, newer: str) -> bool:
         theirs = [bool(side.search(newer)) for side in (one, other)]
         if sum(mine) == sum(theirs) == 1 and mine != theirs:
             return True
-    if have_other_numbers(older, newer):
+    days, others = weekdays_in(older), weekdays_in(newer)
+    if days and others and days.isdisjoint(others):
+        return True
+    if have_other_numbers(older, newer) or are_enumerated(older, newer):
         return True
     return any(are_other_kin(first, second, older, newer) for first, second in _CHINESE)
+
+
+def have_other_subjects(older: str, newer: str) -> bool:
+    """Return whether both texts begin with a name, and neither names whom the other one speaks of."""
+    one, other = (_LEADING.match(text) for text in (older, newer))
+    if one is None or other is None or {one[1], other[1]} & _NO_NAMES:
+        return False
+    return one[1] != other[1] and one[1] not in newer and other[1] not in older
+
+
+def weekdays_in(text: str) -> set[str]:
+    """Return the days of the week that a text names."""
+    return {"".join(found).lower() for found in _WEEKDAYS.findall(text)}
 
 
 def have_other_numbers(older: str, newer: str) -> bool:
@@ -47,6 +78,14 @@ def have_other_numbers(older: str, newer: str) -> bool:
         {name for of, name in one if of == kind}.isdisjoint({name for of, name in other if of == kind})
         for kind in kinds
     )
+
+
+def are_enumerated(older: str, newer: str) -> bool:
+    """Return whether two short texts name the same thing by different numbers, and say hardly anything else."""
+    if max(len(older.split()), len(newer.split())) > _FEW_WORDS:
+        return False
+    one, other = (dict(_ENUMERATED.findall(text.lower())) for text in (older, newer))
+    return any(other[name] != number for name, number in one.items() if name in other)
 
 
 def are_other_kin(first: str, second: str, older: str, newer: str) -> bool:
