@@ -51,6 +51,8 @@ CACHES = {
     "lines of notes": _("lines of notes"),
     "known shares of texts": _("known shares of texts"),
     "features of words": _("features of words"),
+    "answers of the judge of pairs": _("answers of the judge of pairs"),
+    "pieces of texts": _("pieces of texts"),
 }
 BAR_STEP, BAR_HEIGHT = 8, 28
 

@@ -62,7 +62,7 @@ def evaluate(
         unresolved += len(question.evidence) - len(known)
         if known:
             scope = Scope(user_id=question.user_id)
-            query = SearchQuery(scope=scope, query=question.text, mode=mode, top_k=max(CUTOFFS))
+            query = SearchQuery(scope=scope, query=question.text, mode=mode, top_k=max(CUTOFFS), history=False)
             started = time.perf_counter()
             result = memory_search(access, query)
             seconds = time.perf_counter() - started

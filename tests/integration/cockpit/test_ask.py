@@ -16,7 +16,7 @@ from apps.core.services import key_create
 from apps.retrieval.domain.query import SearchQuery
 from apps.semantic.domain.memory import MemoryDraft
 from apps.semantic.models import Conflict, Memory
-from apps.semantic.services import Absence, memories_missing, memory_delete, memory_save, memory_search
+from apps.semantic.services import Absence, conflict_accept, memories_missing, memory_delete, memory_save, memory_search
 from tests.integration.cockpit.bounds import bound_client
 
 pytestmark = pytest.mark.django_db
@@ -85,6 +85,9 @@ def test_superseded_memory_says_by_which_and_by_what_decision(operator: Client, 
     remember("Ana lives in Lisbon.")
     remember("Ana does not live in Lisbon.")
     receipt = Conflict.objects.get()
+    given = ask(operator, "Does Ana live in Lisbon?", user_id="ana")
+    assert "The rules replaced it by the one above." in given
+    conflict_accept(access=HUB, uuid=receipt.uuid)
     missing = ask(operator, "Does Ana live in Lisbon?", user_id="ana").split("What would have been there")[1]
     loser = Memory.objects.exclude(status="active").get()
     assert reverse("admin:semantic_memory_change", args=[loser.superseded_by.pk]) in missing

@@ -36,13 +36,13 @@ def disagreeing(access: Access) -> tuple[Memory, EventSaved]:
     return known, event
 
 
-def test_what_deleted_memory_had_replaced_does_not_come_back(access: Access) -> None:
+def test_what_deleted_memory_had_replaced_comes_back(access: Access) -> None:
     policy(source="user", on_prune="delete")
     known, event = disagreeing(access)
     assert active() == ["Ana does not live in Lisbon."]
     assert prune(event) == {"deleted": 1}
     known.refresh_from_db()
-    assert (active(), known.status) == ([], "superseded")
+    assert (active(), known.status) == (["Ana lives in Lisbon."], "active")
 
 
 def test_a_memory_that_has_lost_is_deleted_too(access: Access) -> None:

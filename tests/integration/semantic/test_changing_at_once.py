@@ -55,7 +55,7 @@ def assert_consistent() -> None:
         vector = MemoryEmbedding.objects.get(memory=memory, space=space).vector
         wanted = embed([memory.content])[0]
         assert np.allclose(vector, wanted, atol=1e-5), memory.content
-        query = SearchQuery(scope=ANA, embedding=wanted, mode=SearchMode.VECTOR, top_k=50)
+        query = SearchQuery(scope=ANA, embedding=wanted, mode=SearchMode.VECTOR, top_k=50, history=False)
         found = {one.memory.pk: one.hit.similarity for one in memory_search(SYSTEM, query).found}
         assert (memory.pk in found) is (memory.status == "active")
         assert memory.status != "active" or found[memory.pk] == pytest.approx(1.0, abs=1e-3)

@@ -130,12 +130,13 @@ def test_item_that_says_what_earlier_merge_made_is_its_duplicate(batch: Batch) -
     assert active() == [f"{long}!"]
 
 
-def test_what_lost_to_memory_deleted_since_can_be_said_again(batch: Batch, access: Access) -> None:
+def test_what_lost_to_memory_deleted_since_holds_again(batch: Batch, access: Access) -> None:
     dated, later = (LISBON, {"occurred_at": THEN}), (NOT_LISBON, {"occurred_at": THEN + timedelta(days=1)})
     batch(dated)
     [result] = batch(later)
     memory_delete(access=access, uuid=result.memory.uuid)
-    assert [result.action for result in batch(dated)] == ["inserted"]
+    assert active() == [LISBON]
+    assert [result.action for result in batch(dated)] == ["skipped"]
     assert active() == [LISBON]
     batch(dated, later)
     assert active() == [NOT_LISBON]

@@ -72,8 +72,10 @@ def have_one_frame(one: str, other: str) -> bool:
 
 
 def in_order(candidate: MemoryRecord, existing: MemoryRecord) -> tuple[str, str]:
-    """Return the two texts, the older one first. Of equal times the candidate is the newer one."""
+    """Return the two texts, the older one first; of equal times by the alphabet, whichever is the candidate."""
     one, other = candidate.content, existing.content
+    if candidate.timestamp == existing.timestamp:
+        return (one, other) if one < other else (other, one)
     return (one, other) if existing.timestamp > candidate.timestamp else (other, one)
 
 

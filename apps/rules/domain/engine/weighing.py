@@ -20,6 +20,8 @@ from apps.rules.domain.statements.occurrences import are_occurrences_apart
 # updates of unseen stories 98% are.
 READ_COSINE, READ_SHARING_COSINE, READ_WORDS = 0.3, 0.2, 1
 _DIGITS = re.compile(r"\d+")
+# A turn of a conversation says many things besides.
+_SPEAKER = re.compile(r"\w[\w .'-]{0,30}: ")
 # "A man ...", "some people ...": of whom another text speaks may be another one.
 _INDEFINITE = re.compile(
     r"(?:an?|two|three|four|five|some|several|many|there (?:is|are|was|were)|people|men|women|children|kids|somebody"
@@ -65,7 +67,11 @@ def weigh(
         is_vetoed = not reaches(answer.replaces + answer.same, config.pair_veto_threshold)
         found = replace(words, is_decisive=False, restates=False) if is_vetoed else words
         effect = Effect.VETOES if is_vetoed else Effect.AGREES
-    elif any(map(_INDEFINITE.match, texts)) or have_other_subjects(*texts):
+    elif (
+        any(_INDEFINITE.match(text) or _SPEAKER.match(text) for text in texts)
+        or have_other_subjects(*texts)
+        or are_counterparts(*texts)
+    ):
         return words
     else:
         found, effect = weigh_alone(words, answer, may_act, texts, config)
@@ -145,6 +151,6 @@ def pair_signal(answer: PairAnswer, effect: Effect, config: DetectionConfig, tar
 
 
 def have_like_numbers(older: str, newer: str) -> bool:
-    """Return whether the numbers of two texts allow that both say the same: equal ones, or written in other ways."""
+    """Return whether the numbers of two texts allow that both say the same: equal ones, or in words on one side."""
     one, other = set(_DIGITS.findall(older)), set(_DIGITS.findall(newer))
-    return not (one and other) or bool(one & other)
+    return not (one and other) or one == other

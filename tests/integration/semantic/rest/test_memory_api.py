@@ -121,7 +121,7 @@ def test_reinforce_a_reinforceable_memory(api: Api) -> None:
 
 def test_reinforce_a_superseded_memory_names_current_one(api: Api) -> None:
     first = api.save("Ana lives in Lisbon.", decay_policy="reinforceable")
-    api.save("Ana does not live in Lisbon.", decay_policy="reinforceable")
+    second = api.save("Ana does not live in Lisbon.", decay_policy="reinforceable")
     current = api.save("Ana lives in Lisbon!", occurred_at="2100-01-01T00:00:00Z", decay_policy="reinforceable")
     assert [memory.status for memory in Memory.objects.order_by("id")] == ["superseded", "superseded", "active"]
     response = api.post(f"{MEMORIES}/{first['id']}/reinforce")
@@ -130,7 +130,10 @@ def test_reinforce_a_superseded_memory_names_current_one(api: Api) -> None:
     assert api.post(f"{MEMORIES}/{current['id']}/reinforce").status_code == 200
     api.delete(f"{MEMORIES}/{current['id']}")
     [error] = api.post(f"{MEMORIES}/{first['id']}/reinforce").json()["errors"]
-    assert "current" not in error
+    # What the deleted one had replaced holds again.
+    assert error["current"] == second["id"]
+    api.delete(f"{MEMORIES}/{second['id']}")
+    assert api.post(f"{MEMORIES}/{first['id']}/reinforce").status_code == 200
     api.delete(f"{MEMORIES}/{first['id']}")
     assert api.post(f"{MEMORIES}/{first['id']}/reinforce").status_code == 404
 
