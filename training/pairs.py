@@ -70,7 +70,7 @@ def strangers(stories: Sequence[tuple[str, Mapping[str, Any]]], count: int, chan
     by_lang = defaultdict(list)
     for author, story in stories:
         by_lang[story.get("lang", "en")].append((author, story))
-    found = []
+    found: list[Pair] = []
     for _ in range(count):
         author, story = chance.choice(stories)
         lang = story.get("lang", "en")
@@ -139,7 +139,7 @@ def simplified(pairs: Sequence[Pair], share: float, convert: Callable[[str], str
 
 def denials(pairs: Sequence[Pair], count: int, chance: random.Random) -> list[Pair]:
     """Return pairs of a statement and its plain denial, in either order: the newer one replaces the older one."""
-    found = []
+    found: list[Pair] = []
     for pair in chance.sample(list(pairs), len(pairs)):
         if len(found) == count:
             break

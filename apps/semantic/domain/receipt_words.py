@@ -121,9 +121,9 @@ def sentence(kind: str, evidence: Mapping[str, Any]) -> str:
             readings = f" The candidate is read as {read[0]}, the existing one as {read[1]}." if len(read) == 2 else ""
             return f"{REASONS.get(reason, f'Reason: {reason}.')} A strength of more than {limit} counts.{readings}"
         case "cross_encoder":
-            read = READINGS.get(str(evidence.get("verdict")), "of no known kind")
+            heard = READINGS.get(str(evidence.get("verdict")), "of no known kind")
             effect = EFFECTS.get(str(evidence.get("effect")), "")
-            return f"The judge of pairs ({evidence.get('model', '?')}) reads the newer one as {read}.{effect}"
+            return f"The judge of pairs ({evidence.get('model', '?')}) reads the newer one as {heard}.{effect}"
         case "judge":
             verdict = VERDICTS.get(str(evidence.get("verdict")), "is of no known opinion.")
             return f"The model {evidence.get('model', '?')} {verdict} A confidence of at least {limit} counts."

@@ -52,7 +52,7 @@ def are_counterparts(older: str, newer: str) -> bool:
         return True
     if have_other_numbers(older, newer) or are_enumerated(older, newer):
         return True
-    return any(are_other_kin(first, second, older, newer) for first, second in _CHINESE)
+    return any(are_other_kin(pair[0], pair[1], older, newer) for pair in _CHINESE)
 
 
 def have_other_subjects(older: str, newer: str) -> bool:
