@@ -21,7 +21,7 @@ from apps.rules.domain.statements.occurrences import are_occurrences_apart
 READ_COSINE, READ_SHARING_COSINE, READ_WORDS = 0.3, 0.2, 1
 _DIGITS = re.compile(r"\d+")
 # A turn of a conversation says many things besides.
-_SPEAKER = re.compile(r"\w[\w .'-]{0,30}: ")
+_SPEAKER = re.compile(r"(?!(?:note|fyi|ps|update|correction|reminder|todo|memo)\b)\w[\w .'-]{0,30}: ", re.IGNORECASE)
 # "A man ...", "some people ...": of whom another text speaks may be another one.
 _INDEFINITE = re.compile(
     r"(?:an?|two|three|four|five|some|several|many|there (?:is|are|was|were)|people|men|women|children|kids|somebody"
