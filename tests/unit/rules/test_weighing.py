@@ -80,6 +80,11 @@ def test_words_act_unless_the_judge_vetoes() -> None:
     assert (vetoed.is_conflict, vetoed.is_decisive, effect(vetoed)) == (True, False, "vetoes")
 
 
+def test_other_matters_are_vetoed_however_alike() -> None:
+    """Maya works at Farfetch; Maya moved to Porto."""
+    assert effect(weighed(words(0.9), PairAnswer(0.8, 0.0, 0.1, 0.1))) == "vetoes"
+
+
 def test_words_that_only_suspect_are_dropped_where_both_hold() -> None:
     found = weighed(words(0.6), BOTH)
     assert not found.is_conflict

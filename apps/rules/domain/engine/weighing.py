@@ -87,7 +87,8 @@ def weigh_contradiction(
 ) -> tuple[Detection, Effect]:
     """Return what follows where the words contradict: acted on, noticed, or dropped."""
     if words.is_decisive:
-        if reaches(answer.replaces + answer.same, config.pair_veto_threshold):
+        is_one_matter = config.pair_veto_threshold == 0 or not reaches(answer.unrelated, OTHER_MATTER_FROM)
+        if is_one_matter and reaches(answer.replaces + answer.same, config.pair_veto_threshold):
             return words, Effect.AGREES
         return replace(words, is_decisive=False), Effect.VETOES
     if reaches(answer.both + answer.unrelated, DROPPED_FROM):
