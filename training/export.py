@@ -13,11 +13,12 @@ from typing import Any
 
 import numpy as np
 
-from apps.llm.embedding.minilm.arithmetic import Float32, Int8
-from apps.llm.embedding.minilm.encoder import EncoderBuilder
+from apps.llm.domain.pair_answer import PairAnswer
+from apps.llm.embedding.minilm.arithmetic import Int8
+from apps.llm.embedding.minilm.encoder import HEAD_SIZE, HEADS, EncoderBuilder
 from apps.llm.embedding.minilm.onnx_graph import GraphBuilder
 from apps.llm.embedding.minilm.source import DIMENSION
-from apps.llm.pair_judge.judge import ANSWERS, FOLDER
+from apps.llm.pair_judge.judge import FOLDER
 
 RENAMED = {
     "words.weight": "embeddings.word_embeddings.weight",
@@ -35,7 +36,7 @@ class PairBuilder(EncoderBuilder):
         shape = graph.op("Shape", "token_ids")
         parts = graph.op("Cast", "parts", to=1)
         mask = graph.op("Clip", parts, graph.constant(0, np.float32), graph.constant(1, np.float32))
-        heads_shape = graph.op("Concat", shape, self.sizes(12, DIMENSION // 12), axis=0)
+        heads_shape = graph.op("Concat", shape, self.sizes(HEADS, HEAD_SIZE), axis=0)
         bias = self.attention_bias(mask)
         x = self.embeddings(shape)
         for number in range(layers):
@@ -59,14 +60,14 @@ class PairBuilder(EncoderBuilder):
         return graph.op("Div", total, graph.op("ReduceSum", chosen, self.sizes(1), keepdims=1))
 
 
-def build(weights: dict[str, Any], *, exact: bool = False) -> Any:
-    """Return the ONNX model. exact: compute with floats, to compare with."""
+def build(weights: dict[str, Any]) -> Any:
+    """Return the ONNX model."""
     layers = 1 + max(int(name.split(".")[1]) for name in weights if name.startswith("layer."))
     named = {rename(name): np.asarray(value, dtype=np.float32) for name, value in weights.items()}
     named["embeddings.token_type_embeddings.weight"] = np.zeros((1, DIMENSION), np.float32)
     graph = GraphBuilder()
-    builder = PairBuilder(graph, named, Float32() if exact else Int8())
-    return graph.model(("token_ids", "parts"), builder.build_answers(layers), len(ANSWERS))
+    builder = PairBuilder(graph, named, Int8())
+    return graph.model(("token_ids", "parts"), builder.build_answers(layers), len(PairAnswer._fields))
 
 
 def rename(name: str) -> str:
@@ -89,7 +90,7 @@ def main() -> None:
     shutil.copyfile(args.folder / "tokenizer.json", args.to / "tokenizer.json")
     names = ("pairs.onnx", "tokenizer.json")
     digests = {name: hashlib.sha256((args.to / name).read_bytes()).hexdigest() for name in names}
-    told = {"name": args.name, "answers": list(ANSWERS), "sha256": digests}
+    told = {"name": args.name, "answers": list(PairAnswer._fields), "sha256": digests}
     (args.to / "model.json").write_text(json.dumps(told, indent=2) + "\n", encoding="utf-8")
     print({name: (args.to / name).stat().st_size for name in names})
 

@@ -7,11 +7,12 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
+from apps.llm.domain.pair_answer import PairAnswer
 from training.weights import Trunk
 
 KEPT_LAYERS = tuple(range(12))
 WIDTH, HEADS, INNER, POSITIONS, EPSILON = 384, 12, 1536, 512, 1e-12
-ANSWERS = ("replaces", "same", "both", "unrelated")
+ANSWERS = PairAnswer._fields
 
 
 class Attention(nn.Module):

@@ -10,7 +10,7 @@ from apps.llm.gateway.context import RESERVATION_MARGIN_MS, GatewayPolicy, gatew
 from apps.llm.guards.rules import guard_rules
 from apps.llm.guards.status import BudgetStatus, budget_status, open_breakers
 from apps.llm.model_catalogue import ChosenModel, ModelsListing, model_choose, models_listing
-from apps.llm.pair_judge.judge import PairJudge, PairJudgeError, get_pair_judge
+from apps.llm.pair_judge.judge import PairJudgeError, get_pair_judge
 from apps.llm.pricing.prices import prices_ensure
 from apps.llm.providers.configured import warm_up_chat_providers
 from apps.llm.status import ConfiguredModel, configured_models
@@ -24,7 +24,6 @@ __all__ = [
     "EmbeddingSpaceMismatchError",
     "GatewayPolicy",
     "ModelsListing",
-    "PairJudge",
     "PairJudgeError",
     "budget_status",
     "chat",

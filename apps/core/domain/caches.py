@@ -73,12 +73,8 @@ class SizedCache:
 
     def find(self, key: Hashable) -> Any:
         """Return what `keep` was given for a key; None where it is not kept any more."""
-        found = self._kept.get(key)
-        if found is None:
-            return None
-        with suppress(KeyError):  # another thread has just dropped it
-            self._kept.move_to_end(key)
-        return found[0]
+        found = self._entry(key)
+        return None if found is None else found[0]
 
     def keep(self, key: Hashable, value: Any, chars: int) -> None:
         """Keep a result that was worked out together with others. chars: of its texts."""
@@ -86,22 +82,27 @@ class SizedCache:
 
     def remember(self, function: Callable[P, T]) -> Callable[P, T]:
         """Return a pure function that looks for its result here first. Its arguments are hashable, or have a `text`."""
-        kept = self._kept
 
         def remembered(*args: P.args, **kwargs: P.kwargs) -> T:
             key = (function, args, *kwargs.items()) if kwargs else (function, args)
-            found = kept.get(key)
+            found = self._entry(key)
             if found is None:
                 value = function(*args, **kwargs)
                 chars = sum(len(arg if isinstance(arg, str) else getattr(arg, "text", "")) for arg in args)
-                self._add(key, value, self._entry_bytes + self._char_bytes * chars)
+                self.keep(key, value, chars)
                 return value
-            with suppress(KeyError):  # another thread has just dropped it
-                kept.move_to_end(key)
             result: T = found[0]
             return result
 
         return update_wrapper(remembered, function)
+
+    def _entry(self, key: Hashable) -> tuple[Any, int] | None:
+        """Return what is kept for a key with its size, which is now the last that was asked for."""
+        found = self._kept.get(key)
+        if found is not None:
+            with suppress(KeyError):  # another thread has just dropped it
+                self._kept.move_to_end(key)
+        return found
 
     def _add(self, key: Hashable, value: object, size: int) -> None:
         """Keep a result, and drop those that were not asked for the longest time."""

@@ -10,29 +10,21 @@ import threading
 from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
+from apps.llm.domain.pair_answer import PairAnswer
 from apps.llm.embedding.batches import batches_by_length
+from apps.llm.embedding.minilm.embedder import open_session
 from apps.llm.pair_judge.encoding import PAD, PairEncoder
 
 FOLDER = Path(__file__).parent / "model"
-ANSWERS = ("replaces", "same", "both", "unrelated")
 BATCH_TOKENS = 512
 
 
 class PairJudgeError(Exception):
     """The judge's file is missing or damaged."""
-
-
-class PairAnswer(NamedTuple):
-    """The probabilities of the four answers, which add up to 1."""
-
-    replaces: float
-    same: float
-    both: float
-    unrelated: float
 
 
 class PairJudge:
@@ -49,7 +41,7 @@ class PairJudge:
         """Return the answer for each pair of an older and a newer text. Raises PairJudgeError."""
         encoder, session = self.load()
         encoded = [encoder.pair(older, newer) for older, newer in pairs]
-        found: list[PairAnswer] = [PairAnswer(0, 0, 0, 1)] * len(pairs)
+        found: dict[int, PairAnswer] = {}
         for batch in batches_by_length([len(numbers) for numbers, _ in encoded], BATCH_TOKENS):
             shape = len(batch), max(len(encoded[place][0]) for place in batch)
             ids, parts = np.full(shape, PAD, dtype=np.int32), np.zeros(shape, dtype=np.int32)
@@ -60,7 +52,7 @@ class PairJudge:
                 batch, session.run(None, {"token_ids": ids, "parts": parts})[0].tolist(), strict=True
             ):
                 found[place] = PairAnswer(*row)
-        return found
+        return [found[place] for place in range(len(pairs))]
 
     def load(self) -> tuple[PairEncoder, Any]:
         """Load the files now rather than at the first pair. Raises PairJudgeError."""
@@ -73,7 +65,6 @@ class PairJudge:
 
 def open_files(folder: Path) -> tuple[PairEncoder, Any]:
     """Check the files, and open them. Raises PairJudgeError."""
-    import onnxruntime
     from tokenizers import Tokenizer
 
     told = read_description(folder)["sha256"]
@@ -84,13 +75,7 @@ def open_files(folder: Path) -> tuple[PairEncoder, Any]:
     for name, file in content.items():
         if hashlib.sha256(file).hexdigest() != told[name]:
             raise PairJudgeError(f"{name} of the judge of pairs is damaged: its SHA-256 differs.")
-    options = onnxruntime.SessionOptions()
-    options.intra_op_num_threads = options.inter_op_num_threads = 1
-    options.log_severity_level = 3
-    options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_ENABLE_BASIC
-    options.enable_mem_pattern = False
-    session = onnxruntime.InferenceSession(content["pairs.onnx"], options, providers=["CPUExecutionProvider"])
-    return PairEncoder(Tokenizer.from_str(content["tokenizer.json"].decode())), session
+    return PairEncoder(Tokenizer.from_str(content["tokenizer.json"].decode())), open_session(content["pairs.onnx"])
 
 
 def read_description(folder: Path) -> dict[str, Any]:

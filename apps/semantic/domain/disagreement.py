@@ -9,7 +9,7 @@ from apps.retrieval.domain.content import normalise_content
 from apps.rules.domain.engine.detection import detect, pairs_to_read
 from apps.rules.domain.engine.pair_judge import judge_pairs
 from apps.rules.domain.engine.record import MemoryRecord
-from apps.rules.domain.engine.signals import Detection, DetectionConfig, SignalType
+from apps.rules.domain.engine.signals import Detection, DetectionConfig, contradict
 from apps.semantic.domain.memory import TAGS_OF_PLACES
 
 NO_CONFLICT = Detection((), False, 0.0, is_decisive=False)
@@ -66,23 +66,12 @@ def find_disagreement(candidate: MemoryRecord, existing: MemoryRecord, config: D
 
 def read_ahead(pairs: Iterable[tuple[MemoryRecord, MemoryRecord]]) -> None:
     """Have the judge of pairs read at once what `find_disagreement` will ask it about."""
-    judge_pairs(
-        pairs_to_read(
-            (one, other)
-            for one, other in pairs
-            if compare_places(one, other) is not Places.TWO and one.content != other.content
-        )
-    )
+    judge_pairs(pairs_to_read((one, other) for one, other in pairs if compare_places(one, other) is not Places.TWO))
 
 
 def is_contradiction(signals: Sequence[Mapping[str, Any]]) -> bool:
     """Return whether the signals of a receipt say that only one of two memories holds, not that both say the same."""
-    kinds = {signal["type"]: signal["evidence"].get("verdict") for signal in signals}
-    return (
-        SignalType.CONTRADICTION in kinds
-        or kinds.get(SignalType.CROSS_ENCODER) == "replaces"
-        or kinds.get(SignalType.JUDGE) == "update"
-    )
+    return contradict((signal["type"], signal["evidence"]) for signal in signals)
 
 
 def is_same_text(one: MemoryRecord, other: MemoryRecord) -> bool:

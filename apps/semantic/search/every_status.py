@@ -19,6 +19,7 @@ from apps.semantic.index.changes import CODED, memory_rows
 from apps.semantic.models import half_lives
 from apps.semantic.querysets import MemoryQuerySet
 from apps.semantic.search.costs import read_search_costs
+from apps.semantic.search.relevance import speaks_of
 from apps.semantic.search.search import query_vector
 from apps.semantic.store.embedding_space import with_current_space
 
@@ -26,8 +27,6 @@ from apps.semantic.store.embedding_space import with_current_space
 # that have a word of the query.
 MAX_ROWS = 2_000
 MAX_WORDS = 8
-# A memory that shares no word with the query counts from this cosine on. Unrelated sentences reach 0.33 with MiniLM.
-MIN_SIMILARITY = 0.35
 
 
 class RankedMemories(NamedTuple):
@@ -94,4 +93,4 @@ def relevant_hits(hits: Sequence[Hit]) -> list[Hit]:
 
 def speaks_of_it(hit: Hit) -> bool:
     """Return whether a hit has a word of the query or a near meaning."""
-    return (hit.keyword or 0.0) > 0 or (hit.similarity or 0.0) >= MIN_SIMILARITY
+    return speaks_of((hit.keyword or 0.0) > 0, hit.similarity)

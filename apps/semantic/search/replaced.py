@@ -22,9 +22,8 @@ from apps.semantic.domain.disagreement import is_contradiction
 from apps.semantic.domain.memory import TAGS
 from apps.semantic.models import BY_RULES, Conflict, ConflictOutcome, Memory, MemoryEmbedding, MemoryStatus, ReviewState
 from apps.semantic.models.filters import passes
+from apps.semantic.search.relevance import speaks_of
 
-# Without a word of the search a memory counts from this cosine on. Unrelated sentences reach 0.33 with MiniLM.
-MIN_SIMILARITY = 0.35
 # What replaced many answers for the newest of them.
 MAX_OF_ONE = 3
 _REPLACING = (ConflictOutcome.SUPERSEDED_EXISTING, ConflictOutcome.KEPT_EXISTING)
@@ -88,7 +87,7 @@ def replaced_hits(
     for memory in chosen:
         cosine = float(np.dot(vectors[memory.pk], vector)) if vector is not None and memory.pk in vectors else None
         shares = bool(set(terms) & set(query_terms(memory.content)))
-        if (shares or (cosine or 0.0) >= MIN_SIMILARITY) and len(found[memory.superseded_by_id or 0]) < MAX_OF_ONE:
+        if speaks_of(shares, cosine) and len(found[memory.superseded_by_id or 0]) < MAX_OF_ONE:
             hit = Hit(memory.pk, 0.0, cosine, None, 1.0, memory.confidence_at(now))
             found[memory.superseded_by_id or 0].append((memory, hit, replacements[memory.uuid]))
     return found

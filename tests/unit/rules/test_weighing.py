@@ -4,7 +4,8 @@ from dataclasses import replace
 
 import pytest
 
-from apps.rules.domain.engine.pair_judge import PairAnswer, judge_name, judge_pair, judge_pairs, use_judge
+from apps.llm.domain.pair_answer import PairAnswer
+from apps.rules.domain.engine.pair_judge import judge_name, judge_pair, judge_pairs, use_judge
 from apps.rules.domain.engine.signals import (
     NOTICE_FROM,
     SAME_FROM,

@@ -127,8 +127,8 @@ def load_tokenizer() -> Any:
     return tokenizer
 
 
-def open_session(path: Path) -> Any:
-    """Open the model file in ONNX Runtime."""
+def open_session(model: Path | bytes) -> Any:
+    """Open a model, by its file or its content, in ONNX Runtime on one thread."""
     import onnxruntime
 
     options = onnxruntime.SessionOptions()
@@ -139,4 +139,4 @@ def open_session(path: Path) -> Any:
     options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_ENABLE_BASIC
     # Shapes differ from batch to batch, so remembering memory layouts for each only costs memory.
     options.enable_mem_pattern = False
-    return onnxruntime.InferenceSession(path, options, providers=["CPUExecutionProvider"])
+    return onnxruntime.InferenceSession(model, options, providers=["CPUExecutionProvider"])

@@ -5,29 +5,12 @@ decides as far as it reads.
 """
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import NamedTuple
 
 from apps.core.domain.caches import SizedCache
-
-
-class PairAnswer(NamedTuple):
-    """The probabilities that the newer of two statements replaces the older one, says the same, holds beside it, or is
-    about something else. They add up to 1.
-    """
-
-    replaces: float
-    same: float
-    both: float
-    unrelated: float
-
-    @property
-    def verdict(self) -> str:
-        """Return the likeliest answer."""
-        return max(self._fields, key=lambda name: getattr(self, name))
-
+from apps.llm.domain.pair_answer import PairAnswer
 
 # Answers for pairs of an older and a newer text, in order.
-Read = Callable[[Sequence[tuple[str, str]]], Sequence[tuple[float, float, float, float]]]
+Read = Callable[[Sequence[tuple[str, str]]], Sequence[PairAnswer]]
 
 
 class _Judge:
@@ -54,7 +37,8 @@ def judge_name() -> str:
 
 def judge_pair(older: str, newer: str) -> PairAnswer | None:
     """Return what the judge says of two texts; None where there is none, or it does not read them."""
-    return next(iter(judge_pairs([(older, newer)])))
+    [answer] = judge_pairs([(older, newer)])
+    return answer
 
 
 def judge_pairs(pairs: Iterable[tuple[str, str]]) -> list[PairAnswer | None]:
@@ -65,6 +49,6 @@ def judge_pairs(pairs: Iterable[tuple[str, str]]) -> list[PairAnswer | None]:
     known = {pair: _answers.find(pair) for pair in wanted}
     new = [pair for pair, answer in known.items() if answer is None]
     for pair, answer in zip(new, _judge.read(new) if new else (), strict=True):
-        known[pair] = PairAnswer(*answer)
-        _answers.keep(pair, known[pair], len(pair[0]) + len(pair[1]))
+        known[pair] = answer
+        _answers.keep(pair, answer, len(pair[0]) + len(pair[1]))
     return [known[pair] for pair in wanted]

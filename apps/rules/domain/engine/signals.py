@@ -1,6 +1,6 @@
 """Signals of a conflict between two memories, with scores and evidence."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Annotated, Any, TypedDict
@@ -107,6 +107,16 @@ class DetectionConfig(Section):
     weights: SignalWeights = Field(default_factory=SignalWeights)
 
 
+def contradict(signals: Iterable[tuple[str, Mapping[str, Any]]]) -> bool:
+    """Return whether signals say that only one of two memories holds. signals: types with their evidence."""
+    verdicts = {kind: evidence.get("verdict") for kind, evidence in signals}
+    return (
+        SignalType.CONTRADICTION in verdicts
+        or verdicts.get(SignalType.CROSS_ENCODER) == "replaces"
+        or verdicts.get(SignalType.JUDGE) == "update"
+    )
+
+
 @dataclass(frozen=True)
 class Detection:
     """The signals between two memories, and whether they amount to a conflict (DESIGN D6).
@@ -132,8 +142,5 @@ class Detection:
     @property
     def contradicts(self) -> bool:
         """Return whether only one of the two memories can hold, by their texts or by what a chat model says."""
-        judged = self.signal(SignalType.JUDGE)
-        is_update = judged is not None and judged.evidence.get("verdict") == "update"
-        read = self.signal(SignalType.CROSS_ENCODER)
-        is_replaced = read is not None and read.evidence.get("verdict") == "replaces" and not self.restates
-        return is_update or is_replaced or self.signal(SignalType.CONTRADICTION) is not None
+        ignored = (SignalType.CROSS_ENCODER,) if self.restates else ()
+        return contradict((signal.type, signal.evidence) for signal in self.signals if signal.type not in ignored)

@@ -9,9 +9,10 @@ import re
 from dataclasses import replace
 from enum import StrEnum
 
+from apps.llm.domain.pair_answer import PairAnswer
 from apps.rules.domain.contradiction.detect import MAX_ACTED_CHARS
 from apps.rules.domain.decimals import reaches
-from apps.rules.domain.engine.pair_judge import PairAnswer, judge_name
+from apps.rules.domain.engine.pair_judge import judge_name
 from apps.rules.domain.engine.signals import Detection, DetectionConfig, Signal, SignalType
 from apps.rules.domain.statements.contrasts import are_counterparts, have_other_subjects
 from apps.rules.domain.statements.occurrences import are_occurrences_apart
