@@ -11,18 +11,18 @@ from apps.semantic.store.unit_of_work import UnitOfWork
 SUCCESSOR_GONE, SUCCESSOR_BACK = "successor gone", "successor back"
 
 
-def bring_back(unit: UnitOfWork, gone: Memory) -> list[Memory]:
-    """Make active again what a memory had replaced because only one of the two could hold. Return what came back.
+def bring_back(unit: UnitOfWork, gone: Sequence[Memory]) -> list[Memory]:
+    """Make active again what memories had replaced because only one of two could hold. Return what came back.
 
     What it merely repeated stays gone with it, and so does what has expired or was saved again since.
     """
     found = []
-    for memory in Memory.objects.filter(superseded_by=gone, status=MemoryStatus.SUPERSEDED).order_by("pk"):
-        memory = unit.attach(memory)
-        receipt = None if memory.has_expired(unit.now) else find_contradiction(memory, gone)
+    for row in Memory.objects.filter(superseded_by__in=gone, status=MemoryStatus.SUPERSEDED).order_by("pk"):
+        memory = unit.attach(row)
+        receipt = None if memory.has_expired(unit.now) else find_contradiction(memory)
         if receipt is None:
             continue
-        if Memory.objects.active().with_key(*dated_key(memory)).exclude(pk=gone.pk).exists():
+        if Memory.objects.active().with_key(*dated_key(memory)).exclude(pk=memory.superseded_by_id).exists():
             continue
         unit.change_status(
             memory,
@@ -37,9 +37,9 @@ def bring_back(unit: UnitOfWork, gone: Memory) -> list[Memory]:
     return found
 
 
-def find_contradiction(memory: Memory, successor: Memory) -> Conflict | None:
+def find_contradiction(memory: Memory) -> Conflict | None:
     """Find the decision by which a memory was replaced, if it says that only one of the two holds."""
-    for receipt in Conflict.objects.in_force().filter(result=successor).order_by("-pk"):
+    for receipt in Conflict.objects.in_force().filter(result=memory.superseded_by_id).order_by("-pk"):
         if any(step["memory"] == str(memory.uuid) for step in receipt.transitions):
             return receipt if is_contradiction(receipt.signals) else None
     return None
@@ -73,4 +73,4 @@ def delete_with_history(unit: UnitOfWork, memories: Sequence[Memory], reason: st
     """Soft-delete memories, and bring back what they had replaced. Return what came back."""
     for memory in memories:
         unit.delete(memory, reason=reason)
-    return [back for memory in memories for back in bring_back(unit, memory)]
+    return bring_back(unit, memories)

@@ -79,7 +79,7 @@ def memory_delete(*, access: Access, uuid: UUID, reason: str = "", clock: Clock 
         require_deletable(memory)
         access.require_origin(WriteOrigin(memory.origin))
         unit.delete(memory, reason=reason)
-        bring_back(unit, memory)
+        bring_back(unit, [memory])
     return memory
 
 

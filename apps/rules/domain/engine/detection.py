@@ -22,7 +22,7 @@ from apps.rules.domain.decimals import difference, exceeds, reaches
 from apps.rules.domain.engine.pair_judge import judge_pair
 from apps.rules.domain.engine.record import MemoryRecord
 from apps.rules.domain.engine.signals import Detection, DetectionConfig, Signal, SignalType
-from apps.rules.domain.engine.weighing import is_near, weigh
+from apps.rules.domain.engine.weighing import is_near, is_silent_about, weigh
 
 MAKE_A_CONFLICT = frozenset((SignalType.SEMANTIC, SignalType.KEYWORD, SignalType.CONTRADICTION))
 # Of texts that the embedder knows less of, all have nearly the same vector.
@@ -50,12 +50,12 @@ def detect(candidate: MemoryRecord, existing: MemoryRecord, config: DetectionCon
     words = detect_words(candidate, existing, cosine, config)
     if not (words.is_conflict or is_near_enough(candidate, existing, cosine)):
         return words
+    one_frame = have_one_frame(candidate.content, existing.content)
+    if one_frame and words.is_conflict:
+        return words
     texts = in_order(candidate, existing)
     answer = judge_pair(*texts)
-    if answer is None:
-        return words
-    one_frame = have_one_frame(candidate.content, existing.content)
-    if one_frame and (words.is_conflict or not reaches(answer.replaces, ONE_FRAME_NOTICED_FROM)):
+    if answer is None or (one_frame and not reaches(answer.replaces, ONE_FRAME_NOTICED_FROM)):
         return words
     may_act = all(map(asserts, texts)) and not one_frame
     return weigh(words, answer, texts, may_act, config, existing.key)
@@ -89,10 +89,11 @@ def pairs_to_read(pairs: Iterable[tuple[MemoryRecord, MemoryRecord]]) -> list[tu
 
 
 def is_near_enough(candidate: MemoryRecord, existing: MemoryRecord, cosine: float | None) -> bool:
-    """Return whether the judge reads two memories whatever their words say."""
-    if candidate.content == existing.content:
+    """Return whether the judge reads two memories whatever their words say: near ones of which it may say something."""
+    one, other = candidate.content, existing.content
+    if one == other or not is_near(cosine, len(distinct_terms(one) & distinct_terms(other))):
         return False
-    return is_near(cosine, len(distinct_terms(candidate.content) & distinct_terms(existing.content)))
+    return not is_silent_about(one, other)
 
 
 def detect_words(

@@ -20,6 +20,10 @@ from apps.rules.domain.statements.occurrences import are_occurrences_apart
 # Two memories are read by the judge from the first cosine on, or from the second where they share so many words. Of the
 # updates of unseen stories 98% are.
 READ_COSINE, READ_SHARING_COSINE, READ_WORDS = 0.3, 0.2, 1
+# What is about something else with this probability is not even noticed: of other matters one person has many.
+OTHER_MATTER_FROM = 0.05
+# From here on the judge is as sure that both hold as it is of anything.
+DROPPED_FROM = 0.9
 _DIGITS = re.compile(r"\d+")
 # A turn of a conversation says many things besides.
 _SPEAKER = re.compile(r"(?!(?:note|fyi|ps|update|correction|reminder|todo|memo)\b)\w[\w .'-]{0,30}: ", re.IGNORECASE)
@@ -49,6 +53,15 @@ def is_near(cosine: float | None, shared_words: int) -> bool:
     return cosine >= READ_COSINE or (cosine >= READ_SHARING_COSINE and shared_words >= READ_WORDS)
 
 
+def is_silent_about(one: str, other: str) -> bool:
+    """Return whether the judge says nothing of two texts unless the words do: counterparts, turns, the indefinite."""
+    return (
+        any(_INDEFINITE.match(text) or _SPEAKER.match(text) for text in (one, other))
+        or have_other_subjects(one, other)
+        or are_counterparts(one, other)
+    )
+
+
 def weigh(
     words: Detection, answer: PairAnswer, texts: tuple[str, str], may_act: bool, config: DetectionConfig, target: str
 ) -> Detection:
@@ -61,18 +74,13 @@ def weigh(
     may_act = may_act and max(map(len, texts)) <= MAX_ACTED_CHARS
     if are_occurrences_apart(*texts):
         words, may_act = replace(words, is_decisive=False, restates=False), False
-    may_act = may_act and not are_counterparts(*texts)
     if words.signal(SignalType.CONTRADICTION) is not None:
-        found, effect = weigh_contradiction(words, answer, may_act, config)
+        found, effect = weigh_contradiction(words, answer, may_act and not are_counterparts(*texts), config)
     elif words.restates:
         is_vetoed = not reaches(answer.replaces + answer.same, config.pair_veto_threshold)
         found = replace(words, is_decisive=False, restates=False) if is_vetoed else words
         effect = Effect.VETOES if is_vetoed else Effect.AGREES
-    elif (
-        any(_INDEFINITE.match(text) or _SPEAKER.match(text) for text in texts)
-        or have_other_subjects(*texts)
-        or are_counterparts(*texts)
-    ):
+    elif is_silent_about(*texts):
         return words
     else:
         found, effect = weigh_alone(words, answer, may_act, texts, config)
@@ -118,12 +126,6 @@ def weigh_alone(
     if may_join and reaches(answer.same, config.pair_same_threshold) and have_like_numbers(*texts):
         return replace(words, is_conflict=True, is_decisive=True, restates=True), Effect.JOINS
     return words, Effect.AGREES
-
-
-# What is about something else with this probability is not even noticed: of other matters one person has many.
-OTHER_MATTER_FROM = 0.05
-# From here on the judge is as sure that both hold as it is of anything.
-DROPPED_FROM = 0.9
 
 
 def without(words: Detection, kind: SignalType) -> Detection:
