@@ -22,6 +22,7 @@ def bring_back(unit: UnitOfWork, gone: Sequence[Memory]) -> list[Memory]:
         receipt = None if memory.has_expired(unit.now) else find_contradiction(memory)
         if receipt is None:
             continue
+        assert memory.superseded_by_id is not None
         if Memory.objects.active().with_key(*dated_key(memory)).exclude(pk=memory.superseded_by_id).exists():
             continue
         unit.change_status(
