@@ -29,5 +29,6 @@ document.addEventListener("DOMContentLoaded", () => {
     presets: [SwaggerUIBundle.presets.apis],
     layout: "BaseLayout",
     ...JSON.parse(place.dataset.settings),
+    onComplete: () => place.removeAttribute("aria-busy"),
   });
 });

@@ -39,6 +39,7 @@ ACCESS = system_access("test")
 DAY_MS = 24 * 3_600_000
 # A shard row counts the changes of a user's memories, and tells the caches of other processes that they are gone.
 COUNTERS = {"semantic_memoryshard"}
+MOST_NOTICED = 4
 
 
 # Two decisions that are accepted, one that is overridden, one that is reverted, one that is open.
@@ -109,7 +110,9 @@ def test_it_brings_memories_events_and_decisions() -> None:
     assert TimelineEvent.objects.count() == 114
     assert set(Memory.objects.values_list("user_id", flat=True)) == set(sample.USERS)
     assert set(TimelineEvent.objects.values_list("user_id", flat=True)) == set(sample.USERS)
-    assert Counter(Conflict.objects.values_list("outcome", "state")) == {
+    # What the judge of pairs suspects among them is wrong: a newcomer is shown few such questions.
+    assert Conflict.objects.filter(outcome="noticed").count() <= MOST_NOTICED
+    assert Counter(Conflict.objects.exclude(outcome="noticed").values_list("outcome", "state")) == {
         ("superseded_existing", "open"): 6,
         ("superseded_existing", "accepted"): 2,
         ("superseded_existing", "overridden"): 1,

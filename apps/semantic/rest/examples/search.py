@@ -43,6 +43,7 @@ EXAMPLES = {
                     "similarity": 0.691526,
                     "confidence": 1.0,
                     "conflict": {"id": CONFLICT_ID, "with": LISBON_ID, "state": "open"},
+                    "replaced": None,
                     "explain": {
                         "mode": "hybrid",
                         "score": 0.845763,

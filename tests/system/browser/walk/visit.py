@@ -70,7 +70,8 @@ class Tab:
         assert answer is not None
         if answer.status >= 400:  # The browser says so in the console too.
             self.said[:] = [line for line in self.said if "Failed to load resource" not in line]
-        self.page.wait_for_selector(".htmx-request", state="detached")
+        for unfinished in (".htmx-request", "[aria-busy=true]"):
+            self.page.wait_for_selector(unfinished, state="detached")
         self.page.evaluate(STILL)
         self.show(theme, width)
         return answer
