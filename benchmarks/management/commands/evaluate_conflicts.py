@@ -37,10 +37,11 @@ from benchmarks.labelled_pairs import (
     read_labelled,
     unrelated,
 )
-from benchmarks.matters import OTHERS, decide_matters, draw_pairs
+from benchmarks.matters import OTHERS, decide_matters, draw_lives, draw_pairs
 from benchmarks.stories import Story, has_stories, parse_stories
 from benchmarks.story_decisions import decide_stories, story_figures
 from benchmarks.story_tables import describe_story, mistakes_shown, story_table
+from training.pairs import Pair
 
 WIDTH = 140
 SEALED = Path(__file__).parents[3] / "training" / "sealed"
@@ -103,7 +104,9 @@ class Command(BaseCommand):
             if stories:
                 document["stories"] = self.measure_stories(stories, rule_for, options)
             if options["sealed"]:
-                document["matters"] = self.measure_matters(rule_for, options["others"])
+                pairs = draw_pairs(SEALED.glob("matters/*.jsonl"), options["others"])
+                document["matters"] = self.measure_drawn("matters", pairs, rule_for)
+                document["lives"] = self.measure_drawn("lives and frames", draw_lives(SEALED), rule_for)
         except EmbeddingError as error:
             raise CommandError(str(error)) from error
         if options["json"]:
@@ -165,12 +168,11 @@ class Command(BaseCommand):
             self.stdout.write(describe_story(mistake, result))
         return found
 
-    def measure_matters(self, rule_for: RuleFor, others: int) -> list[dict[str, Any]]:
-        """Decide pairs of the sealed matters, and print their rates. Return them. Raises EmbeddingError."""
-        pairs = draw_pairs(SEALED.glob("matters/*.jsonl"), others)
-        with progress_bar("Deciding pairs of matters", len(pairs), self.stderr) as advance:
+    def measure_drawn(self, name: str, pairs: Sequence[Pair], rule_for: RuleFor) -> list[dict[str, Any]]:
+        """Decide pairs that were drawn, and print their rates. Return them. Raises EmbeddingError."""
+        with progress_bar(f"Deciding pairs of {name}", len(pairs), self.stderr) as advance:
             rows = decide_matters(pairs, rule_for, advance)
-        table = Table(title="Pairs of sealed matters: rates in percent")
+        table = Table(title=f"Pairs of sealed {name}: rates in percent")
         for name in rows[0]:
             table.add_column(name, justify="left" if name in ("pairs of", "which") else "right")
         for row in rows:
