@@ -93,7 +93,7 @@ class Frame:
         if chance.random() < 0.55:
             second = first
         roll = chance.random()
-        if roll < 0.42:
+        if roll < 0.42 and len(self.slots) > 1:
             newer, answer, kind = self.of_other_keys(filled, both, chance), BOTH, "frame, other keys"
         elif roll < 0.68 and first != second:
             newer, answer, kind = dict(filled), SAME, "frame, restated"

@@ -127,6 +127,7 @@ def read_arguments() -> argparse.Namespace:
     parser.add_argument("--also", nargs="*", type=Path, default=[], help="files of stories to report only")
     parser.add_argument("--epochs", type=int, default=4)
     parser.add_argument("--bank", type=int, default=5000, help="pairs of the bank in an epoch")
+    parser.add_argument("--share", type=float, default=1.0, help="share of the stories and lives in an epoch")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--start", type=Path, help="a folder with a run or a delivered model to go on from")
     parser.add_argument("--rate", type=float, default=1e-4)
@@ -184,7 +185,10 @@ class Trainer:
 
 @dataclass
 class Material:
-    """What pairs are drawn from: told ones of stories, and those that are made of matters, lives and frames."""
+    """What pairs are drawn from: told ones of stories, and those that are made of matters, lives and frames.
+
+    share: of the told ones and of those of lives in an epoch.
+    """
 
     stories: list[tuple[str, Any]]
     bank: Bank
@@ -193,11 +197,14 @@ class Material:
     pools: Pools
     chance: random.Random
     told: list[Pair] = field(default_factory=list)
+    share: float = 1.0
 
     def draw_epoch(self, size: int, hard: list[Pair]) -> list[Pair]:
         """Return the pairs of one epoch: those of stories, varied, and new ones. size: of those of the bank."""
         chance = self.chance
-        pairs = self.told + [pair for life in self.lives for pair in life.draw(chance, bystanders=2, among=6)]
+        told = chance.sample(self.told, int(self.share * len(self.told)))
+        lives = [pair for life in self.lives for pair in life.draw(chance, bystanders=2, among=6)]
+        pairs = told + chance.sample(lives, int(self.share * len(lives)))
         pairs = marked(pairs, 0.3, chance)
         pairs += [self.bank.draw() for _ in range(size)] + [self.bank.draw_others() for _ in range(size // 2)]
         pairs += [self.draw_frame() for _ in range(size)] + hard
@@ -235,7 +242,7 @@ def read_material(args: argparse.Namespace) -> tuple[Material, list[tuple[str, A
     frames = list(filter(is_kept, read_frames(args.data.glob("frames/*.txt"))))
     chance = random.Random(args.seed)  # noqa: S311
     told = [pair for author, story in kept for pair in pairs_of(author, story)]
-    return Material(kept, bank, lives, frames, pools, chance, told), left_out
+    return Material(kept, bank, lives, frames, pools, chance, told, args.share), left_out
 
 
 def begin(args: argparse.Namespace, material: Material, left_out: Sequence[tuple[str, Any]]) -> tuple[Any, Network]:

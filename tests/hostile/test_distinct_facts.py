@@ -19,6 +19,8 @@ CONFIG = DetectionConfig()
 COSINES = (None, 0.6, 1.0)
 # The judge of pairs notices half of them that the words do not: 9.6% in November 2026.
 MAX_NOTICED = 0.1
+# "I own running shoes", "I need to buy running shoes": the judge takes 9 of 14,000 pairs for the same.
+MAX_JOINED = 0.001
 
 
 def words(text: str) -> list[str]:
@@ -302,10 +304,12 @@ def test_no_fact_of_kind_is_acted_on_because_of_another(kind: str) -> None:
     assert not [pair for pair in pairs if any(found.is_decisive for found in detections(*pair))]
 
 
-def test_no_fact_is_acted_on_because_of_near_one_of_any_kind() -> None:
+def test_no_fact_is_replaced_and_few_are_joined_because_of_near_one_of_any_kind() -> None:
     embedded = at(1.0), at(0.9)
     found = [(pair, detect(*map(record_of, pair, embedded), CONFIG)) for pair in near_pairs()]
-    assert not [pair for pair, detection in found if detection.is_decisive]
+    acted = [(pair, detection) for pair, detection in found if detection.is_decisive]
+    assert not [pair for pair, detection in acted if not detection.restates]
+    assert len(acted) <= MAX_JOINED * len(found)
 
 
 def test_few_of_the_near_pairs_are_noticed() -> None:

@@ -5,7 +5,7 @@ hidden among 3,000 turns of conversation, 99% are among these (docs/explain/conf
 """
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import lru_cache, partial
@@ -31,6 +31,9 @@ from apps.semantic.store.rows import Vector
 
 BY_VECTOR = 8
 BY_WORDS = 4
+# Of the nearest by cosine so many are read by the judge of pairs whatever their words say. Among ten statements about
+# one subject, what a newer one replaces is one of these for 100% of the English and 93% of the Chinese ones.
+READ_NEAREST = 4
 MIN_COSINE = 0.25
 # A word that more of the memories have says next to nothing, and takes the longest to look up.
 MAX_COMMON = 50
@@ -180,6 +183,11 @@ def best_of(found: Sequence[Neighbour]) -> set[Neighbour]:
     by_vector = sorted(found, key=lambda one: (-one.cosine, -one.id))[:BY_VECTOR]
     by_words = sorted(found, key=lambda one: (-one.shared, -one.id))[:BY_WORDS]
     return {one for one in by_vector if one.cosine > MIN_COSINE} | {one for one in by_words if one.shared > 0}
+
+
+def nearest_of(found: Collection[Neighbour]) -> set[Neighbour]:
+    """Return, of what was found near one memory, those that the judge of pairs reads."""
+    return set(sorted(found, key=lambda one: (-one.cosine, -one.id))[:READ_NEAREST])
 
 
 def stored_neighbours(memories: Sequence[Memory], space: EmbeddingSpace) -> dict[int, Neighbourhood]:

@@ -14,7 +14,7 @@ from apps.rules.domain.engine.arbitration import DetectedConflict
 from apps.rules.domain.engine.record import MemoryRecord
 from apps.rules.domain.engine.verdict import Verdict, decide
 from apps.rules.selectors import RuleSet
-from apps.semantic.conflicts.neighbours import Neighbourhood, stored_neighbours
+from apps.semantic.conflicts.neighbours import Neighbourhood, nearest_of, stored_neighbours
 from apps.semantic.conflicts.receipts import decided_partners
 from apps.semantic.domain.disagreement import find_disagreement, read_ahead
 from apps.semantic.models import Memory
@@ -114,14 +114,14 @@ def find_conflicts(
     record = record_from_memory(known[pk], neighbourhood.vector)
     rule = rules.matching(record)
     memories, conflicts = {record.key: known[pk]}, []
-    others = [
-        (known[one.id], record_from_memory(known[one.id], one.vector))
-        for one in neighbourhood.near
-        if one.id in known and str(known[one.id].uuid) not in decided.get(pk, ())
+    near = [
+        one for one in neighbourhood.near if one.id in known and str(known[one.id].uuid) not in decided.get(pk, ())
     ]
-    read_ahead((record, existing) for _, existing in others)
-    for other, existing in others:
-        detection = find_disagreement(record, existing, rule.detection)
+    nearest = nearest_of(near)
+    others = [(known[one.id], record_from_memory(known[one.id], one.vector), one in nearest) for one in near]
+    read_ahead((record, existing) for _, existing, is_read in others if is_read)
+    for other, existing, is_read in others:
+        detection = find_disagreement(record, existing, rule.detection, is_read=is_read)
         if detection.is_conflict:
             memories[existing.key] = other
             conflicts.append(DetectedConflict(existing, detection))

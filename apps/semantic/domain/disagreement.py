@@ -42,7 +42,9 @@ def compare_places(one: Placed, other: Placed) -> Places:
     return Places.TWO if any(mine and theirs and mine != theirs for mine, theirs in pairs) else Places.ONE
 
 
-def find_disagreement(candidate: MemoryRecord, existing: MemoryRecord, config: DetectionConfig) -> Detection:
+def find_disagreement(
+    candidate: MemoryRecord, existing: MemoryRecord, config: DetectionConfig, *, is_read: bool = True
+) -> Detection:
     """Detect whether two memories conflict, as `detect` does, and leave apart what may be said of each.
 
     What holds in one project says nothing of another one. Of one that holds everywhere and one of a project a
@@ -53,7 +55,7 @@ def find_disagreement(candidate: MemoryRecord, existing: MemoryRecord, config: D
     places = compare_places(candidate, existing)
     if places is Places.TWO:
         return NO_CONFLICT
-    detection = detect(candidate, existing, config)
+    detection = detect(candidate, existing, config, is_read=is_read)
     if not detection.is_conflict:
         return detection
     if detection.contradicts:

@@ -21,7 +21,7 @@ from apps.retrieval.domain.sessions import SESSION_KEY
 from apps.rules.domain.engine.arbitration import DetectedConflict
 from apps.rules.domain.engine.record import MemoryRecord
 from apps.semantic.conflicts.candidate import Candidate, SaveContext
-from apps.semantic.conflicts.neighbours import Neighbour, Probe, best_of, neighbours, terms_of
+from apps.semantic.conflicts.neighbours import Neighbour, Probe, best_of, nearest_of, neighbours, terms_of
 from apps.semantic.domain.disagreement import find_disagreement, read_ahead
 from apps.semantic.domain.duplicates import DatedKey
 from apps.semantic.domain.memory import DEFAULT_IMPORTANCE, DEFAULT_SOURCE, TAGS, TAGS_OF_PLACES
@@ -69,19 +69,20 @@ class Comparison:
         rows = {row[0]: row for row in Memory.objects.active().filter(pk__in=wanted).values_list(*RECORD_COLUMNS)}
         pairs = []
         for place, near in stored.items():
-            for one in near:
-                if one.id in rows:
-                    existing = record_from_row(rows[one.id], one.vector)
-                    self.ids[existing.key] = one.id
-                    pairs.append((place, existing))
-        read_ahead((self.candidates[place].record, existing) for place, existing in pairs)
-        for place, existing in pairs:
-            self.detect_pair(place, existing)
+            left = [one for one in near if one.id in rows]
+            nearest = nearest_of(left)
+            for one in left:
+                existing = record_from_row(rows[one.id], one.vector)
+                self.ids[existing.key] = one.id
+                pairs.append((place, existing, one in nearest))
+        read_ahead((self.candidates[place].record, existing) for place, existing, is_read in pairs if is_read)
+        for place, existing, is_read in pairs:
+            self.detect_pair(place, existing, is_read=is_read)
 
-    def detect_pair(self, place: int, existing: MemoryRecord) -> None:
-        """Detect whether a candidate conflicts with another memory."""
+    def detect_pair(self, place: int, existing: MemoryRecord, *, is_read: bool) -> None:
+        """Detect whether a candidate conflicts with another memory. is_read: whether the judge of pairs reads it."""
         candidate = self.candidates[place]
-        detection = find_disagreement(candidate.record, existing, candidate.rule.detection)
+        detection = find_disagreement(candidate.record, existing, candidate.rule.detection, is_read=is_read)
         if detection.is_conflict:
             self.conflicts[place][existing.key] = DetectedConflict(existing, detection)
 
@@ -181,7 +182,9 @@ def compare_with_earlier(comparison: Comparison, stored: Found, dimension: int) 
     for place, earlier in searched.near(stores).items():
         near = stored.get(place, ())
         chosen = best_of([*near, *earlier])
+        nearest = nearest_of(chosen)
         best[place] = [one for one in near if one in chosen]
-        for other in (other for one in earlier if one in chosen for other in members[one.id] if other < place):
-            comparison.detect_pair(place, comparison.candidates[other].record)
+        for one in (one for one in earlier if one in chosen):
+            for other in (other for other in members[one.id] if other < place):
+                comparison.detect_pair(place, comparison.candidates[other].record, is_read=one in nearest)
     return best

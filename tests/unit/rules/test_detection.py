@@ -13,6 +13,9 @@ from apps.rules.domain.engine.signals import DetectionConfig, SignalType
 from tests.effort import examples
 from tests.unit.rules.records import NOON, record
 
+# What the judge of pairs adds is the matter of test_weighing.py.
+pytestmark = pytest.mark.usefixtures("words_alone")
+
 CONFIG = DetectionConfig()
 WORDS = """I never not no the cat Ana lives in Berlin Munich 17 25 $5 5% 3:15 pm April 5 monday hates loves tea , . but
     item want says 2024-05-06 ``` 1,2 when without nobody port room The is open closed called at as why"""
@@ -214,18 +217,3 @@ def test_short_texts_are_compared_whatever_their_vectors() -> None:
     one = record("Works at Google", embedding=vector(0.0))
     other = record("Works at Apple", embedding=vector(1.4))
     assert detect(one, other, CONFIG).signal(SignalType.CONTRADICTION) is not None
-
-
-@pytest.mark.parametrize(
-    ("older", "newer"),
-    [
-        ("My suitcase weighs 9.5 kg.", "My suitcase weighs 9500 grams."),
-        ("The ferry leaves at 23:05.", "The ferry leaves at five past eleven at night."),
-        ("My aunts are called Ada, Bo and Cleo.", "My aunts are called Cleo, Ada and Bo."),
-    ],
-)
-def test_what_says_the_same_is_no_contradiction(older: str, newer: str) -> None:
-    found = detect(record(newer), record(older), DetectionConfig())
-    assert found.restates
-    assert found.is_decisive
-    assert SignalType.CONTRADICTION not in {signal.type for signal in found.signals}

@@ -16,8 +16,9 @@ from apps.rules.domain.engine.signals import (
 )
 from apps.rules.domain.engine.weighing import is_near, weigh
 
-# By default it acts on no replacement alone.
-CONFIG = DetectionConfig(pair_act_threshold=0.99)
+pytestmark = pytest.mark.usefixtures("own_judge")
+
+CONFIG = DetectionConfig()
 TEXTS = ("Maya lives in Porto.", "Maya found a flat in Lisbon.")
 NOTHING = Detection((), False, 0.0, is_decisive=False)
 REPLACES, SAME, BOTH = (
@@ -48,9 +49,40 @@ def test_certain_replacement_is_acted_on() -> None:
     assert effect(found) == "acts"
 
 
-def test_by_default_the_judge_alone_only_notices() -> None:
-    found = weigh(NOTHING, REPLACES, TEXTS, True, DetectionConfig(), "m1")
+def test_at_a_threshold_of_1_the_judge_alone_only_notices() -> None:
+    found = weigh(NOTHING, REPLACES, TEXTS, True, replace_config(pair_act_threshold=1.0), "m1")
     assert (found.is_conflict, found.is_decisive, effect(found)) == (True, False, "notices")
+
+
+@pytest.mark.parametrize(
+    "texts",
+    [
+        ("The tram to Lund leaves at 7:15.", "The tram to Lund leaves at 9:40."),
+        ("I paid the window cleaner.", "I paid the gardener."),
+        ("I am fond of cats.", "I am not fond of cats that scratch."),
+        ("She smokes at parties.", "I do not smoke at parties."),
+        ("Anton's lucky number is seven.", "My lucky number is nine."),
+        ("Lena swims before breakfast.", "Lena does not swim after breakfast."),
+        ("My elder son fences.", "My younger son gave up fencing."),
+    ],
+    ids=["numbers", "occurrences", "narrower", "persons", "owners", "times", "counterparts"],
+)
+def test_where_all_hangs_on_one_word_the_judge_alone_only_notices(texts: tuple[str, str]) -> None:
+    found = weighed(NOTHING, REPLACES, texts=texts)
+    assert (found.is_conflict, found.is_decisive) == (True, False)
+
+
+@pytest.mark.parametrize(
+    "texts",
+    [
+        ("I share an office with Ana.", "I share a flat with Ana."),
+        ("Olga tuned the old piano in spring.", "Olga sold the old piano without asking."),
+        ("My boss likes Rome.", "I like the city of Rome."),
+    ],
+    ids=["one word", "occurrences", "persons"],
+)
+def test_where_all_hangs_on_one_word_nothing_is_joined(texts: tuple[str, str]) -> None:
+    assert not weighed(NOTHING, SAME, texts=texts).is_conflict
 
 
 def test_uncertain_replacement_is_noticed() -> None:
@@ -105,7 +137,8 @@ def test_same_in_other_words_is_joined() -> None:
 
 def test_other_numbers_are_not_the_same() -> None:
     assert weighed(NOTHING, SAME, texts=("Stand-up is at 9:15.", "The stand-up begins at 10:40.")) == NOTHING
-    assert weighed(NOTHING, SAME, texts=("It is half past six.", "It is 18:30.")).restates
+    assert weighed(NOTHING, SAME, texts=("The bell rings at half past six.", "18:30 is when they ring it.")).restates
+    assert weighed(NOTHING, SAME, texts=("My suitcase weighs 9.5 kg.", "9500 grams: so heavy is my suitcase.")).restates
 
 
 def test_restatement_by_words_may_be_vetoed() -> None:
@@ -114,9 +147,14 @@ def test_restatement_by_words_may_be_vetoed() -> None:
     assert not weighed(restated, BOTH).restates
 
 
-def test_contradiction_by_words_is_never_joined() -> None:
+def test_what_the_words_contradict_is_not_joined_and_what_they_suspect_may_be() -> None:
     assert not weighed(words(0.9), SAME).restates
-    assert not weighed(words(0.6), SAME).restates
+    joined = weighed(words(0.6), SAME)
+    assert (joined.restates, joined.contradicts, effect(joined)) == (True, False, "joins")
+
+
+def test_suspicion_about_another_matter_is_dropped() -> None:
+    assert not weighed(words(0.6), PairAnswer(0.3, 0.0, 0.6, 0.1)).is_conflict
 
 
 def test_receipt_says_what_the_judge_read() -> None:
@@ -186,13 +224,3 @@ def test_without_a_judge_nothing_is_said() -> None:
     use_judge("", None)
     assert judge_pair("a", "b") is None
     assert judge_name() == ""
-
-
-@pytest.fixture(autouse=True)
-def own_judge() -> object:
-    """Put the judge of this process back."""
-    from apps.rules.domain.engine import pair_judge
-
-    before = pair_judge._judge.name, pair_judge._judge.read
-    yield
-    use_judge(*before)

@@ -6,7 +6,6 @@ from apps.rules.domain.contradiction.detect import find_contradiction
 from apps.rules.domain.contradiction.english.updates import SHORT_CHARS, find_update, may_decide
 from apps.rules.domain.contradiction.evidence import NOTICE_ONLY, Evidence, Reason, strongest
 from apps.rules.domain.contradiction.languages import find_in_language, read_in, restated_share_in
-from apps.rules.domain.contradiction.restatement.restated import says_the_same
 from apps.rules.domain.contradiction.subjects import have_other_speakers
 from apps.rules.domain.contradiction.text import analyse
 from apps.rules.domain.statements.language import ENGLISH, common_language, language_of
@@ -43,13 +42,11 @@ def find_evidence(older: str, newer: str, similarity: float | None) -> Evidence 
     return strongest((found, update))
 
 
-def restates(first: str, second: str, similarity: float | None, threshold: float) -> bool:
+def restates(first: str, second: str, threshold: float) -> bool:
     """Return whether two texts say the same in other words, by the words of their language. Symmetric."""
     if max(len(first), len(second)) > MAX_RESTATED_CHARS:
         return False
     language = common_language(first, second)
-    if language == ENGLISH:
-        return says_the_same(first, second, similarity)
     return restated_share_in(language, first, second) >= threshold and can_restate(first, second)
 
 

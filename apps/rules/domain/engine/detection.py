@@ -30,7 +30,6 @@ MIN_KNOWN_SHARE = 0.7
 MAX_SHOWN_WORDS = 50
 _cache = SizedCache("words of texts", megabytes=3, entry_bytes=700, char_bytes=12)
 SAME_MATTER_COSINE = 0.6
-ONE_FRAME_SHARE, ONE_FRAME_NOTICED_FROM = 0.5, 0.9
 SAME_MATTER_WORDS = 2
 # "Works at Google" has one of its two content words in common with "Works at Apple".
 SHORT_WORDS = 5
@@ -39,36 +38,24 @@ _SIGNS = re.compile(r"(?<!\w)[-+−](?=[$€£¥]?\d)")
 _MARKS = re.compile(r"(?<!\w)[-+−](?=[$€£¥]?\d)|[$€£¥%‰°]")
 
 
-def detect(candidate: MemoryRecord, existing: MemoryRecord, config: DetectionConfig) -> Detection:
+def detect(
+    candidate: MemoryRecord, existing: MemoryRecord, config: DetectionConfig, *, is_read: bool = True
+) -> Detection:
     """Compute the signals between a candidate and a stored memory, and whether they are a conflict.
 
     Swapping the two changes only the order of pairs within the evidence, and the key in it. Raises nothing for any
-    text; embeddings of different lengths are not compared. Where there is a judge of pairs, it is asked about what is
-    near enough.
+    text; embeddings of different lengths are not compared. Where there is a judge of pairs, it is asked about what the
+    words see, and about what is near enough. is_read: whether it is asked about the latter.
     """
     cosine = cosine_of(candidate, existing)
     words = detect_words(candidate, existing, cosine, config)
-    if not (words.is_conflict or is_near_enough(candidate, existing, cosine)):
-        return words
-    one_frame = have_one_frame(candidate.content, existing.content)
-    if one_frame and words.is_conflict:
+    if not (words.is_conflict or (is_read and is_near_enough(candidate, existing, cosine))):
         return words
     texts = in_order(candidate, existing)
     answer = judge_pair(*texts)
-    if answer is None or (one_frame and not reaches(answer.replaces, ONE_FRAME_NOTICED_FROM)):
+    if answer is None:
         return words
-    may_act = all(map(asserts, texts)) and not one_frame
-    return weigh(words, answer, texts, may_act, config, existing.key)
-
-
-def have_one_frame(one: str, other: str) -> bool:
-    """Return whether two texts share most of their words, so that these say what differs and the judge need not.
-
-    Of "the train to Graz leaves at 7:15" and "... at 8:15" the words know that there are many trains; the judge, to
-    whom both look nearly alike, does not.
-    """
-    words, others = distinct_terms(one), distinct_terms(other)
-    return len(words & others) >= ONE_FRAME_SHARE * min(len(words), len(others))
+    return weigh(words, answer, texts, all(map(asserts, texts)), config, existing.key)
 
 
 def in_order(candidate: MemoryRecord, existing: MemoryRecord) -> tuple[str, str]:
@@ -103,7 +90,7 @@ def detect_words(
     one, other = candidate.content, existing.content
     says_same = (
         config.restate_threshold < 1
-        and restates(one, other, cosine, config.restate_threshold)
+        and restates(one, other, config.restate_threshold)
         and _SIGNS.findall(one) == _SIGNS.findall(other)
     )
     found = (

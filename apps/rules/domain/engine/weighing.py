@@ -11,10 +11,12 @@ from enum import StrEnum
 
 from apps.llm.domain.pair_answer import PairAnswer
 from apps.rules.domain.contradiction.detect import MAX_ACTED_CHARS
+from apps.rules.domain.contradiction.quantities import QUANTITY, read_quantity
+from apps.rules.domain.contradiction.text import analyse
 from apps.rules.domain.decimals import reaches
+from apps.rules.domain.engine.certainty import may_join_alone, may_replace_alone
 from apps.rules.domain.engine.pair_judge import judge_name
 from apps.rules.domain.engine.signals import Detection, DetectionConfig, Signal, SignalType
-from apps.rules.domain.statements.contrasts import are_counterparts, have_other_subjects
 from apps.rules.domain.statements.occurrences import are_occurrences_apart
 
 # Two memories are read by the judge from the first cosine on, or from the second where they share so many words. Of the
@@ -25,8 +27,7 @@ OTHER_MATTER_FROM = 0.05
 # From here on the judge is as sure that both hold as it is of anything.
 DROPPED_FROM = 0.9
 _DIGITS = re.compile(r"\d+")
-# A turn of a conversation says many things besides.
-_SPEAKER = re.compile(r"(?!(?:note|fyi|ps|update|correction|reminder|todo|memo)\b)\w[\w .'-]{0,30}: ", re.IGNORECASE)
+JOINED = {"is_conflict": True, "is_decisive": True, "restates": True}
 # "A man ...", "some people ...": of whom another text speaks may be another one.
 _INDEFINITE = re.compile(
     r"(?:an?|two|three|four|five|some|several|many|there (?:is|are|was|were)|people|men|women|children|kids|somebody"
@@ -54,12 +55,10 @@ def is_near(cosine: float | None, shared_words: int) -> bool:
 
 
 def is_silent_about(one: str, other: str) -> bool:
-    """Return whether the judge says nothing of two texts unless the words do: counterparts, turns, the indefinite."""
-    return (
-        any(_INDEFINITE.match(text) or _SPEAKER.match(text) for text in (one, other))
-        or have_other_subjects(one, other)
-        or are_counterparts(one, other)
-    )
+    """Return whether the judge says nothing of two texts unless the words do: of the indefinite, and of two turns."""
+    if any(map(_INDEFINITE.match, (one, other))):
+        return True
+    return all(analyse(text).speakers for text in (one, other))
 
 
 def weigh(
@@ -75,7 +74,7 @@ def weigh(
     if are_occurrences_apart(*texts):
         words, may_act = replace(words, is_decisive=False, restates=False), False
     if words.signal(SignalType.CONTRADICTION) is not None:
-        found, effect = weigh_contradiction(words, answer, may_act and not are_counterparts(*texts), config)
+        found, effect = weigh_contradiction(words, answer, may_act, texts, config)
     elif words.restates:
         is_vetoed = not reaches(answer.replaces + answer.same, config.pair_veto_threshold)
         found = replace(words, is_decisive=False, restates=False) if is_vetoed else words
@@ -92,26 +91,35 @@ def weigh(
 
 
 def weigh_contradiction(
-    words: Detection, answer: PairAnswer, may_act: bool, config: DetectionConfig
+    words: Detection, answer: PairAnswer, may_act: bool, texts: tuple[str, str], config: DetectionConfig
 ) -> tuple[Detection, Effect]:
     """Return what follows where the words contradict: acted on, noticed, or dropped."""
+    is_one_matter = config.pair_veto_threshold == 0 or not reaches(answer.unrelated, OTHER_MATTER_FROM)
     if words.is_decisive:
-        is_one_matter = config.pair_veto_threshold == 0 or not reaches(answer.unrelated, OTHER_MATTER_FROM)
         if is_one_matter and reaches(answer.replaces + answer.same, config.pair_veto_threshold):
             return words, Effect.AGREES
         return replace(words, is_decisive=False), Effect.VETOES
-    if reaches(answer.both + answer.unrelated, DROPPED_FROM):
+    if not is_one_matter or reaches(answer.both + answer.unrelated, DROPPED_FROM):
         return without(words, SignalType.CONTRADICTION), Effect.DROPS
-    if may_act and is_certain(answer, config):
+    if may_act and is_certain(answer, texts, config):
         return replace(words, is_decisive=True), Effect.ACTS
+    if may_act and is_certainly_same(answer, texts, config):
+        return replace(without(words, SignalType.CONTRADICTION), **JOINED), Effect.JOINS
     return words, Effect.AGREES
 
 
-def is_certain(answer: PairAnswer, config: DetectionConfig) -> bool:
+def is_certain(answer: PairAnswer, texts: tuple[str, str], config: DetectionConfig) -> bool:
     """Return whether the judge may act on a replacement alone; at thresholds of 1 it never may."""
-    return max(config.act_threshold, config.pair_act_threshold) < 1 and reaches(
-        answer.replaces, config.pair_act_threshold
-    )
+    if max(config.act_threshold, config.pair_act_threshold) >= 1:
+        return False
+    return reaches(answer.replaces, config.pair_act_threshold) and may_replace_alone(*texts)
+
+
+def is_certainly_same(answer: PairAnswer, texts: tuple[str, str], config: DetectionConfig) -> bool:
+    """Return whether the judge may take two texts for the same; at a threshold of 1 for restatements it never may."""
+    if config.restate_threshold >= 1 or not reaches(answer.same, config.pair_same_threshold):
+        return False
+    return have_like_numbers(*texts) and may_join_alone(*texts)
 
 
 def weigh_alone(
@@ -120,11 +128,10 @@ def weigh_alone(
     """Return what follows where the words say nothing."""
     is_one_matter = not reaches(answer.unrelated, OTHER_MATTER_FROM) and config.contradiction_threshold < 1
     if is_one_matter and reaches(answer.replaces, config.pair_notice_threshold):
-        acts = may_act and is_certain(answer, config)
+        acts = may_act and is_certain(answer, texts, config)
         return replace(words, is_conflict=True, is_decisive=acts), Effect.ACTS if acts else Effect.NOTICES
-    may_join = may_act and config.restate_threshold < 1
-    if may_join and reaches(answer.same, config.pair_same_threshold) and have_like_numbers(*texts):
-        return replace(words, is_conflict=True, is_decisive=True, restates=True), Effect.JOINS
+    if may_act and is_certainly_same(answer, texts, config):
+        return replace(words, **JOINED), Effect.JOINS
     return words, Effect.AGREES
 
 
@@ -155,6 +162,16 @@ def pair_signal(answer: PairAnswer, effect: Effect, config: DetectionConfig, tar
 
 
 def have_like_numbers(older: str, newer: str) -> bool:
-    """Return whether the numbers of two texts allow that both say the same: equal ones, or in words on one side."""
-    one, other = set(_DIGITS.findall(older)), set(_DIGITS.findall(newer))
+    """Return whether the numbers of two texts allow that both say the same: equal ones, or in words on one side.
+
+    Quantities count in one unit: 9.5 kg are 9500 grams.
+    """
+    one, other = numbers_of(older), numbers_of(newer)
     return not (one and other) or one == other
+
+
+def numbers_of(text: str) -> frozenset[str]:
+    """Return the numbers that a text has in digits, those with a unit in its canonical one."""
+    quantities = [read_quantity(found) for found in QUANTITY.finditer(text) if _DIGITS.search(found[0])]
+    plain = _DIGITS.findall(QUANTITY.sub(lambda found: "" if _DIGITS.search(found[0]) else found[0], text))
+    return frozenset([*plain, *(f"{one.key} {one.unit}" for one in quantities)])

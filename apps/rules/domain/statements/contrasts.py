@@ -6,7 +6,8 @@ _COUNTERPARTS = """
 elder|older|eldest : younger|youngest; left : right; upper|upstairs : lower|downstairs; front : back|rear
 first : second; this : next|last; today : tomorrow|yesterday; inside : outside; morning : afternoon|evening
 weekdays? : weekends?; summer : winter; north|northern : south|southern; son : daughter; brother : sister
-mother|mum|mom : father|dad; husband : wife; nephew : niece; min|minimum : max|maximum; staging|test : production|prod
+mother|mum|mom : father|dad; husband : wife; nephew : niece; min|minimum : max|maximum
+before : after; staging|test : production|prod
 outbound : return; GET : POST|PUT|DELETE
 """
 _CHINESE = ("大小", "這下", "这下", "本下", "上下", "長次", "长次")
@@ -23,16 +24,6 @@ _NUMBERED = re.compile(
 )
 _WEEKDAYS = re.compile(
     r"\b(mon|tues|wednes|thurs|fri|satur|sun)days?\b|(?:週|周|星期|禮拜|礼拜)([一二三四五六日天])", re.IGNORECASE
-)
-# A text that begins with a name speaks of who has it.
-_LEADING = re.compile(r"([A-Z][\w-]*[a-z])(?:['’]s)? ")
-_NO_NAMES = frozenset(
-    re.findall(
-        r"\w+",
-        "The This That These Those A An My Our Your His Her Its Their We You He She It They On In At By For From With "
-        "After Before Since When Where While If As User No Not All Each Every Some There Here Now Today Yesterday "
-        "Please Never Always Actually Correction Update Note",
-    )
 )
 # "event 1", "event 2": a noun with a number after it, in texts that are little else.
 _ENUMERATED = re.compile(r"([^\W\d]+) ?#?(\d+)")
@@ -53,14 +44,6 @@ def are_counterparts(older: str, newer: str) -> bool:
     if have_other_numbers(older, newer) or are_enumerated(older, newer):
         return True
     return any(are_other_kin(pair[0], pair[1], older, newer) for pair in _CHINESE)
-
-
-def have_other_subjects(older: str, newer: str) -> bool:
-    """Return whether both texts begin with a name, and neither names whom the other one speaks of."""
-    one, other = (_LEADING.match(text) for text in (older, newer))
-    if one is None or other is None or {one[1], other[1]} & _NO_NAMES:
-        return False
-    return one[1] != other[1] and one[1] not in newer and other[1] not in older
 
 
 def weekdays_in(text: str) -> set[str]:

@@ -1,1 +1,0 @@
-"""Whether two English texts say the same in other words."""
