@@ -266,8 +266,9 @@ def passages_of(
 
 
 def memories_for(access: Access, owner: str, message: str, limit: int) -> list[Passage]:
-    """Return the memories of a user that answer a message best."""
-    found = memory_search(access, SearchQuery(scope=Scope(user_id=owner), query=message, top_k=limit)).found
+    """Return the memories of a user that answer a message best; of knowledge only what is in force."""
+    query = SearchQuery(scope=Scope(user_id=owner), query=message, top_k=limit, in_force=True)
+    found = memory_search(access, query).found
     return [
         Passage(
             f"(Replaced by the one before this.) {each.memory.content}" if each.replaced else each.memory.content,

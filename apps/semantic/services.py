@@ -76,6 +76,7 @@ from apps.semantic.memories.save import SaveOutcome, memory_save, memory_save_ma
 from apps.semantic.memories.update import MemoryEdit, memory_update
 from apps.semantic.memories.writer import SaveResult
 from apps.semantic.search.absence import Absence, Missing, MissingMemories, memories_missing
+from apps.semantic.search.in_force import is_in_force, successors_register
 from apps.semantic.search.search import SearchResult, memory_search
 from apps.semantic.status import (
     MemoryCounts,
@@ -144,6 +145,7 @@ __all__ = [
     "end_index",
     "index_build_request",
     "index_overview",
+    "is_in_force",
     "judge_get",
     "judge_preview",
     "judge_request",
@@ -195,6 +197,7 @@ __all__ = [
     "search_store",
     "start_index",
     "store_status",
+    "successors_register",
     "trial_of",
     "unhealthy_status",
     "visible_keys",

@@ -25,8 +25,8 @@ def save_memory(access: Access, parameters: Mapping[str, Any]) -> SaveOutput:
 
 
 def search_memories(access: Access, parameters: Mapping[str, Any]) -> SearchOutput:
-    """Find memories, the best first."""
-    query = make_query(checked_parameters(SearchInput, parameters))
+    """Find memories, the best first; of knowledge what is in force, unless the model asks for more."""
+    query = make_query(checked_parameters(SearchInput, {"in_force": True, **parameters}))
     return render_search(services.memory_search(access, query), utcnow(SYSTEM_CLOCK), query.explain)
 
 
@@ -57,7 +57,14 @@ MEMORY_SEARCH = Tool(
     description="Find memories by meaning and by words, the best first.",
     permission=Permission.READ,
     handler=search_memories,
-    parameters=tool_parameters(SearchInput, required=("query",), exclude=("embedding",)),
+    parameters=tool_parameters(
+        SearchInput,
+        required=("query",),
+        exclude=("embedding",),
+        descriptions={
+            "in_force": "Only decisions and rules that are in force. Default true; false gives what they replaced, too."
+        },
+    ),
 )
 
 MEMORY_REINFORCE = Tool(

@@ -33,6 +33,7 @@ class SearchQuery:
     which a row passes the tag as well. start and end: when the row happened, both included.
     current_first: whether of two hits that speak of one matter the newer one comes first (`domain.matters`).
     history: whether what the rules replaced by themselves is given as well, after what replaced it.
+    in_force: leave out what follows an item that is not in force; otherwise it comes below what is.
     where: a filter of the rows. allowed: the ids of those that pass it, found out by the store.
     zone: in which days and weekdays of the query are meant; None for the day of each row's writer.
     """
@@ -52,6 +53,7 @@ class SearchQuery:
     explain: bool = False
     current_first: bool | None = None
     history: bool = True
+    in_force: bool = False
     where: Expression | None = None
     allowed: npt.NDArray[np.int64] | None = None
     zone: tzinfo | None = None

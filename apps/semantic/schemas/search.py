@@ -27,8 +27,10 @@ from apps.retrieval.domain.explain import explain_hit
 from apps.retrieval.domain.query import DEFAULT_TOP_K, MAX_TOP_K, SearchMode, SearchQuery
 from apps.semantic.domain.filters import MEMORY_FIELDS
 from apps.semantic.domain.memory import TAGS
+from apps.semantic.domain.standing import share_of_score
 from apps.semantic.models import Memory, ReviewState
 from apps.semantic.schemas.memories import Fields, MemoryOutput, TagsInput, render_memory, share_field
+from apps.semantic.search.in_force import is_in_force
 from apps.semantic.search.open_conflicts import OpenConflict
 from apps.semantic.search.replaced import Replacement
 from apps.semantic.search.search import Found, SearchResult
@@ -70,6 +72,13 @@ class SearchInput(TagsInput):
         choices=["show", "hide"],
         required=False,
         help_text="`hide` leaves out what the rules replaced and nobody has accepted yet. Default `show`.",
+    )
+    in_force = StrictBooleanField(
+        required=False,
+        help_text=(
+            "Leave out decisions and other items of knowledge that are not in force. Default false: they come below "
+            "what took their place."
+        ),
     )
 
     def get_fields(self) -> Fields:
@@ -113,6 +122,7 @@ def make_query(data: Mapping[str, Any]) -> SearchQuery:
         explain=data["explain"],
         current_first=data.get("current_first"),
         history=data.get("history") != "hide",
+        in_force=data.get("in_force", False),
         zone=data.get("timezone"),
         where=None if data.get("where") is EVERYTHING else data.get("where"),
     )
@@ -154,11 +164,13 @@ class FoundOutput(TypedDict):
     """One result."""
 
     memory: MemoryOutput
-    score: Annotated[float, "By which results are ordered, but for `current_first`."]
+    score: Annotated[float, "By which results are ordered, but for `current_first` and what is in force."]
     similarity: Annotated[float | None, "Cosine, -1 to 1; null when none was computed."]
     confidence: float
     conflict: Annotated[OpenConflictOutput | None, "An open conflict that concerns the memory."]
     replaced: Annotated[ReplacedOutput | None, "Of a memory that was replaced: by what. It follows that one."]
+    in_force: Annotated[bool, "False of an item of knowledge that is not in force."]
+    succeeds: Annotated[Uuid | None, "The found memory of an item that is not in force, whose place it took."]
     explain: NotRequired[dict[str, Any]]
 
 
@@ -182,9 +194,14 @@ def render_search(result: SearchResult, now: datetime, explain: bool) -> SearchO
             "confidence": hit.confidence,
             "conflict": render_conflict(memory, one.conflict),
             "replaced": render_replaced(one.replaced),
+            "in_force": is_in_force(memory),
+            "succeeds": str(one.succeeds) if one.succeeds else None,
         }
         if explain:
-            found["explain"] = explain_hit(hit, result.mode) | {"current_first": render_precedence(one)}
+            found["explain"] = explain_hit(hit, result.mode) | {
+                "current_first": render_precedence(one),
+                "in_force": render_standing(one),
+            }
         results.append(found)
     ranking = result.ranking
     return {
@@ -227,3 +244,19 @@ def render_precedence(found: Found) -> dict[str, Any] | None:
     if precedence is None:
         return None
     return {"before": str(found.before), "by": precedence.by, "place_by_score": precedence.place}
+
+
+def render_standing(found: Found) -> dict[str, Any] | None:
+    """Return the status of the item that a result follows, and what that means for its place; None if it follows none.
+
+    share: of the score that counts. succeeded_by: the memories that took its place.
+    """
+    memory = found.memory
+    if not memory.managed_by:
+        return None
+    return {
+        "status": memory.metadata.get("status"),
+        "share": share_of_score(memory.managed_by, memory.metadata),
+        "succeeds": str(found.succeeds) if found.succeeds else None,
+        "succeeded_by": [str(one) for one in found.succeeded_by],
+    }

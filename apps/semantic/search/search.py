@@ -16,15 +16,17 @@ from apps.core.domain.errors import InvalidInputError
 from apps.core.domain.filters.expression import Expression
 from apps.core.domain.scope import Access, Reach, Scope
 from apps.llm.selectors import EmbeddingSpace
-from apps.retrieval.domain.query import EMPTY_RANKING, Hit, Ranking, SearchMode, SearchQuery
+from apps.retrieval.domain.query import EMPTY_RANKING, MAX_TOP_K, Hit, Ranking, SearchMode, SearchQuery
 from apps.retrieval.domain.ranking import rank_by_score, terms_of
 from apps.retrieval.domain.rows import RowStore
 from apps.semantic.domain.memory import TAGS_OF_PLACES
+from apps.semantic.domain.standing import Standing, put_in_force_first, share_of_score
 from apps.semantic.index.cache import index_cache
 from apps.semantic.models import Memory, half_lives
 from apps.semantic.models.filters import memory_condition, passes
 from apps.semantic.search.costs import read_search_costs
 from apps.semantic.search.fetch import fetch_active_memories, fetch_unchanged_memories
+from apps.semantic.search.in_force import is_in_force, read_successors
 from apps.semantic.search.open_conflicts import OpenConflict, conflicts_by_memory, read_open_conflicts
 from apps.semantic.search.order import order_hits
 from apps.semantic.search.replaced import Replacement, replaced_hits
@@ -33,13 +35,16 @@ from apps.semantic.store.embedding_space import SpaceChangedError, current_space
 from apps.semantic.uses.record import memory_uses
 
 _TRIES = 3
+# By how much a search looks further where what it found is not in force.
+_FURTHER = 3
 
 
 class Found(NamedTuple):
     """A memory and how well it answers.
 
     conflict: an open one that concerns it. before: the id of the older memory that it was put before. replaced: of one
-    that the rules replaced by themselves, by what, when and why; it stands directly after that.
+    that the rules replaced by themselves, by what, when and why; it stands directly after that. succeeds: the id of a
+    found memory that is not in force any more, of which it took the place. succeeded_by: of such a one, what did.
     """
 
     memory: Memory
@@ -47,6 +52,8 @@ class Found(NamedTuple):
     conflict: OpenConflict | None = None
     before: UUID | None = None
     replaced: Replacement | None = None
+    succeeds: UUID | None = None
+    succeeded_by: tuple[UUID, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -62,6 +69,7 @@ class SearchResult:
 
 Answer = tuple[Ranking, tuple[Found, ...]]
 Ranked = tuple[Ranking, Mapping[int, Memory]]
+Search = Callable[[SearchQuery], Ranked]
 RankRows = Callable[[Sequence[RowStore]], Ranking]
 
 
@@ -141,12 +149,76 @@ def _search_reach(access: Access, reach: Reach, query: SearchQuery, space: Embed
         cached = _search_cached(access, query, users, space, rank_rows)
         return cached or _search_refreshed(access, query, users, space, rank_rows)
 
-    ranking, memories = search(query) if query.where is None else _search_filtered(access, query, search, clock)
-    found = choose_found(access, query, ranking, memories)
+    ranking, found = search_in_force(access, query, search, clock)
     if not query.history or not any(one.conflict for one in found):
         return ranking, found
     replaced = replaced_hits(access, query, [one.memory for one in found], vector, terms, space, utcnow(clock))
     return ranking, with_replaced(found, replaced)[: query.top_k]
+
+
+def search_in_force(access: Access, query: SearchQuery, search: Search, clock: Clock) -> Answer:
+    """Return what is found, what is in force first (docs/explain/retrieval.md).
+
+    Where what was found is not in force, it looks further, so that as much is found that is.
+    """
+    asked = query
+    while True:
+        is_filtered = query.where is not None
+        ranking, memories = _search_filtered(access, asked, search, clock) if is_filtered else search(asked)
+        found = choose_found(access, asked, ranking, memories)
+        holding = sum(is_in_force(one.memory) for one in found)
+        if holding == len(found):
+            return ranking, found[: query.top_k]
+        if holding >= query.top_k or asked.top_k >= min(ranking.matched, MAX_TOP_K):
+            break
+        asked = replace(asked, top_k=min(asked.top_k * _FURTHER, MAX_TOP_K))
+    ordered = order_by_standing(access, query, search, found, utcnow(clock))
+    if query.in_force:
+        left_out, ordered = len(found) - holding, [one for one in ordered if is_in_force(one.memory)]
+        filtered = {**ranking.filtered, "in_force": left_out}
+        ranking = replace(ranking, matched=ranking.matched - left_out, filtered=filtered)
+    return ranking, tuple(ordered[: query.top_k])
+
+
+def order_by_standing(
+    access: Access, query: SearchQuery, search: Search, found: Sequence[Found], now: datetime
+) -> list[Found]:
+    """Return what was found with what took its place, what is in force first."""
+    ended = [one.memory for one in found if not is_in_force(one.memory)]
+    successors = read_successors(access, query, ended, now)
+    known = {one.memory.pk: one for one in found}
+    missing = {one.pk: one for each in successors.values() for one in each if one.pk not in known}
+    known |= rank_successors(query, search, missing, now)
+    for memory in ended:
+        by = successors.get(memory.pk, [])
+        known[memory.pk] = known[memory.pk]._replace(succeeded_by=tuple(one.uuid for one in by))
+        for one in by:
+            known[one.pk] = known[one.pk]._replace(succeeds=known[one.pk].succeeds or memory.uuid)
+    standings = [
+        Standing(
+            one.memory.pk,
+            one.hit.score,
+            share_of_score(one.memory.managed_by, one.memory.metadata),
+            tuple(successor.pk for successor in successors.get(one.memory.pk, ())),
+        )
+        for one in found
+    ]
+    return [known[key] for key in put_in_force_first(standings)]
+
+
+def rank_successors(
+    query: SearchQuery, search: Search, memories: Mapping[int, Memory], now: datetime
+) -> dict[int, Found]:
+    """Return memories with the scores that a search gives them, 0 for those that it would not find by itself."""
+    if not memories:
+        return {}
+    allowed = np.array(sorted(memories), dtype=np.int64)
+    alone = replace(query, where=None, allowed=allowed, min_similarity=None, current_first=False, top_k=len(memories))
+    hits = {hit.id: hit for hit in search(alone)[0].hits}
+    return {
+        pk: Found(memory, hits.get(pk) or Hit(pk, 0.0, None, None, 1.0, memory.confidence_at(now)))
+        for pk, memory in memories.items()
+    }
 
 
 def with_replaced(
@@ -166,9 +238,7 @@ def with_replaced(
     )
 
 
-def _search_filtered(
-    access: Access, query: SearchQuery, search: Callable[[SearchQuery], Ranked], clock: Clock
-) -> Ranked:
+def _search_filtered(access: Access, query: SearchQuery, search: Search, clock: Clock) -> Ranked:
     """Search what passes the filter of a query. What a concurrent change took out of the filter is not found."""
     assert query.where is not None
     for _ in range(_TRIES):

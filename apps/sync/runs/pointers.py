@@ -1,5 +1,6 @@
 """Pointers as drafts of memories."""
 
+from collections.abc import Collection
 from typing import Any
 from uuid import UUID
 
@@ -16,6 +17,7 @@ from apps.sync.domain.pointers import (
     pointer_keywords,
     pointer_metadata,
 )
+from apps.sync.models import KnowledgeItem as ItemRow
 from apps.sync.models import KnowledgeSource
 
 MEMORY_SOURCE = "knowledge"
@@ -80,3 +82,10 @@ def draft_from_json(source: KnowledgeSource, data: dict[str, Any]) -> MemoryDraf
 def pointer_of(row: dict[str, Any]) -> UUID | None:
     """Return the pointer of the row of an item as a change keeps it."""
     return UUID(row["pointer"]) if row.get("pointer") else None
+
+
+def find_pointers(manager: str, item_ids: Collection[str]) -> dict[str, UUID]:
+    """Return the memories of some items of the source that keeps its pointers under a name, by the ids of the items."""
+    sources = KnowledgeSource.objects.with_manager(manager)
+    rows = ItemRow.objects.filter(source__in=sources, item_id__in=item_ids, pointer__isnull=False)
+    return {item_id: pointer for item_id, pointer in rows.values_list("item_id", "pointer") if pointer}

@@ -44,6 +44,8 @@ EXAMPLES = {
                     "confidence": 1.0,
                     "conflict": {"id": CONFLICT_ID, "with": LISBON_ID, "state": "open"},
                     "replaced": None,
+                    "in_force": True,
+                    "succeeds": None,
                     "explain": {
                         "mode": "hybrid",
                         "score": 0.845763,
@@ -59,6 +61,7 @@ EXAMPLES = {
                         },
                         "substance": 1.0,
                         "current_first": None,
+                        "in_force": None,
                     },
                 }
             ],
