@@ -29,7 +29,7 @@ RUN_COLOURS = {
 }  # fmt: skip
 STATUS_COLOURS = {
     "draft": None, "proposed": "info", "accepted": "success", "deprecated": "warning", "superseded": "warning",
-    "rejected": "danger",
+    "rejected": "danger", "unknown": "warning",
 }  # fmt: skip
 TYPE_COLOURS = {"adr": "primary", "policy": "info", "pattern": None, "spec": None}
 CONFLICT_COLOURS = {"open": "warning", "resolved": "success", "outdated": None}

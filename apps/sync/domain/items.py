@@ -4,7 +4,7 @@ import hashlib
 import json
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from apps.sync.domain.knowledge import ItemStatus, KnowledgeItem, ParsedFile, RefusedFile
 from apps.sync.domain.references import NameIndex, clean_reference, fold
@@ -15,6 +15,9 @@ MAX_NAMED_PATH_CHARS = 300
 POINTER_FORMAT = 1
 # Plain values only, so that there is no circle to look for.
 ENCODER = json.JSONEncoder(check_circular=False)
+# Files of metadata alone, and the names of the texts that they are about.
+METADATA_NAMES = ("/kep.yaml", "/kep.yml")
+MAIN_TEXTS = frozenset({"readme", "index"})
 # Of an item that supersedes others: they stay superseded after it was deprecated or superseded itself.
 HAS_HELD = frozenset({ItemStatus.ACCEPTED, ItemStatus.DEPRECATED, ItemStatus.SUPERSEDED})
 
@@ -42,10 +45,53 @@ def derive_items(files: Iterable[ParsedFile], basis: str = "", *, remembered: Co
     they are written again when it changes. remembered: paths of files that cannot be read now and are as they were read
     last.
     """
-    selected, refused = select_files(files, remembered)
+    selected, refused = select_files(join_metadata(files), remembered)
     relations = relate(selected)
     items = {file.item_id: build_item(file, relations, basis) for file in selected.values()}
     return Derived({item_id: items[item_id] for item_id in sorted(items)}, refused)
+
+
+def join_metadata(files: Iterable[ParsedFile]) -> list[ParsedFile]:
+    """Return files, those with metadata alone as part of the text beside them, such as `kep.yaml` of `README.md`.
+
+    What the metadata say counts before what the text says; its summary, its path and the rest are those of the text.
+    """
+    files = list(files)
+    metadata = {folder_of(file): file for file in files if is_metadata(file)}
+    if not metadata:
+        return files
+    joined, folders = [], set()
+    for file in files:
+        said = metadata.get(folder_of(file))
+        if said is None or said is file or file.path.rpartition("/")[2].partition(".")[0].casefold() not in MAIN_TEXTS:
+            joined.append(file)
+            continue
+        folders.add(folder_of(file))
+        joined.append(
+            replace(
+                file,
+                item_id=said.item_id,
+                title=said.title,
+                status=said.status,
+                summary=said.summary or file.summary,
+                text_hash=hashlib.sha256(f"{file.text_hash}{said.text_hash}".encode()).hexdigest(),
+                tags=said.tags or file.tags,
+                aliases=tuple(sorted({*file.aliases, *said.aliases})),
+                supersedes=said.supersedes or file.supersedes,
+                superseded_by=said.superseded_by or file.superseded_by,
+            )
+        )
+    return [file for file in joined if not (is_metadata(file) and folder_of(file) in folders)]
+
+
+def is_metadata(file: ParsedFile) -> bool:
+    """Return whether a file has nothing but metadata of a text beside it."""
+    return file.path.endswith(METADATA_NAMES)
+
+
+def folder_of(file: ParsedFile) -> str:
+    """Return the folder of a file."""
+    return file.path.rpartition("/")[0]
 
 
 def select_files(

@@ -1,6 +1,7 @@
 """What knowledge is made of: the words of an item, a file as it was read, and an item as it is synced."""
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from enum import StrEnum
 
 
@@ -28,7 +29,7 @@ class Layer(StrEnum):
 
 
 class ItemStatus(StrEnum):
-    """Where an item is in its life."""
+    """Where an item is in its life. UNKNOWN: its status was written in words that are not known; it is not in force."""
 
     DRAFT = "draft"
     PROPOSED = "proposed"
@@ -36,6 +37,7 @@ class ItemStatus(StrEnum):
     DEPRECATED = "deprecated"
     SUPERSEDED = "superseded"
     REJECTED = "rejected"
+    UNKNOWN = "unknown"
 
 
 class Severity(StrEnum):
@@ -65,12 +67,26 @@ class Constraint:
 
 
 @dataclass(frozen=True, slots=True)
+class ReadMapping:
+    """What a source says of its own words. Names and texts are folded as `readers.text.fold` does, texts in lower case.
+
+    fields: name in files -> ours, such as `stage` -> `status`. statuses: text -> status. kinds: folder -> kind of the
+    numbers in it, such as `text` -> `RFC`.
+    """
+
+    fields: Mapping[str, str] = field(default_factory=dict)
+    statuses: Mapping[str, ItemStatus] = field(default_factory=dict)
+    kinds: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
 class ReadSettings:
     """How the files of a source are read. layer: of items that name none. max_bytes: of a file."""
 
     convention: Convention = Convention.AUTO
     layer: Layer = Layer.TEAM
     max_bytes: int = 1_000_000
+    mapping: ReadMapping = field(default_factory=ReadMapping)
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,9 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 MAX_PATH_CHARS = 600
-DEFAULT_PATTERNS = ("**/*.md", "**/*.markdown", "**/*.rst", "**/*.txt")
+DEFAULT_PATTERNS = (
+    "**/*.md", "**/*.markdown", "**/*.rst", "**/*.txt", "**/*.mediawiki", "**/*.adoc", "**/kep.yaml",
+)  # fmt: skip
 SKIPPED_FOLDERS = frozenset({b"node_modules"})
 
 PATH_UNSAFE = "path_unsafe"

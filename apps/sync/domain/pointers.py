@@ -23,6 +23,7 @@ IMPORTANCE = {
     ItemStatus.DEPRECATED: 0.3,
     ItemStatus.SUPERSEDED: 0.2,
     ItemStatus.REJECTED: 0.2,
+    ItemStatus.UNKNOWN: 0.4,
 }
 IMPORTANCE_BY_SEVERITY = {Severity.BLOCKING: 0.9, Severity.WARNING: 0.8, Severity.INFO: 0.7}
 IMPORTANCE_WITHOUT_CONSTRAINTS = 0.7
@@ -96,7 +97,8 @@ def pointer_importance(item: KnowledgeItem) -> float:
     """Return how important a pointer is, in [0, 1].
 
     What is in force comes first, and the more strictly its constraints hold the more: 0.9 with a blocking one, 0.8 with
-    a warning, 0.7 otherwise. A proposal has 0.5, a draft 0.4, what is deprecated 0.3, superseded or rejected 0.2.
+    a warning, 0.7 otherwise. A proposal has 0.5, a draft 0.4, what is deprecated 0.3, superseded or rejected 0.2,
+    and what has a status that is not known 0.4.
     """
     if item.status is not ItemStatus.ACCEPTED:
         return IMPORTANCE[item.status]

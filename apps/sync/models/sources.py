@@ -62,6 +62,7 @@ class ItemStatusChoices(models.TextChoices):
     DEPRECATED = ItemStatus.DEPRECATED, "Deprecated"
     SUPERSEDED = ItemStatus.SUPERSEDED, "Superseded"
     REJECTED = ItemStatus.REJECTED, "Rejected"
+    UNKNOWN = ItemStatus.UNKNOWN, "Unknown"
 
 
 def patterns_field(help_text: str) -> ArrayField:

@@ -19,7 +19,7 @@ from apps.sync.repository.source import read_limits
 from apps.sync.runs.stored import FILES, FileRow, Stored
 
 # Raised when files are read otherwise than by former versions of the hub: then the next sync reads all of them.
-READERS_VERSION = 1
+READERS_VERSION = 2
 NO_STATE, CORRUPTED, SETTINGS_CHANGED, COMMIT_GONE = "no_state", "state_corrupted", "settings_changed", "commit_gone"
 Progress = Callable[[int, int], None]
 Entry = FileEntry | RefusedFile

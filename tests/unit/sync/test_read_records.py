@@ -62,7 +62,7 @@ def test_nygard():
         ("已接受，取代 ADR-0003", ItemStatus.ACCEPTED, ("ADR-0003",), ()),
         ("提議", ItemStatus.PROPOSED, (), ()),
         ("尚未接受", ItemStatus.PROPOSED, (), ()),
-        ("Whatever", ItemStatus.DRAFT, (), ()),
+        ("Whatever", ItemStatus.UNKNOWN, (), ()),
     ],
 )
 def test_status_section(written, status, supersedes, superseded_by):

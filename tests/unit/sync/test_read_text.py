@@ -138,7 +138,7 @@ def test_references(written, references):
         ("未通過", ItemStatus.REJECTED),
         ("部分取代", ItemStatus.ACCEPTED),
         ("審核中", ItemStatus.PROPOSED),
-        ("moonish", ItemStatus.DRAFT),
+        ("moonish", ItemStatus.UNKNOWN),
         ("—", None),
     ],
 )

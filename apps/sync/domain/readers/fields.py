@@ -1,6 +1,7 @@
 """The fields of front matter and of metadata lines, in whatever way they are named."""
 
 from collections.abc import Mapping
+from types import MappingProxyType
 
 from apps.sync.domain.knowledge import ItemStatus, ItemType
 from apps.sync.domain.readers.found import Found
@@ -20,35 +21,47 @@ from apps.sync.domain.readers.places import LAYER_BY_WORD, TYPE_BY_WORD
 from apps.sync.domain.readers.references import split_references
 from apps.sync.domain.readers.refusals import Refusal, UnreadableError
 from apps.sync.domain.readers.rules import constraints_of_node, severity_of
-from apps.sync.domain.readers.statuses import read_status
+from apps.sync.domain.readers.statuses import NO_OWN, read_status
 from apps.sync.domain.readers.text import clean, cut_at_sentence, fold
 
 MAX_NUMBER_CHARS = 6
+STATUS_KEYS = frozenset({"name", "status", "state", "value", "current", "title"})
 NAMES = {
     "id": "id identifier uid docname",
     "title": "title name 標題 标题 名稱 名称 featurename",
     "summary": "summary description abstract excerpt tldr synopsis 摘要 概要 說明 说明",
-    "number": "number adr rfc pep rfd kep",
-    "status": "status state 狀態 状态",
+    "number": "number adr rfc pep rfd kep kepnumber rfcnumber adrnumber bip eip",
+    "status": (
+        "status state adrstatus decisionstatus rfcstatus currentstatus documentstatus proposalstatus recordstatus "
+        "disposition stage lifecycle lifecyclestage phase maturity 狀態 状态"
+    ),
     "type": "type kind doctype 類型 类型",
     "layer": "layer level scope 層級 层级",
     "severity": "severity enforcement 嚴重性 严重性",
     "constraints": "constraints constraint rules 約束 约束 規則 规则",
     "tags": "tags tag keywords labels topics topic categories 標籤 标签 關鍵字 关键字",
     "supersedes": "supersedes supercedes replaces obsoletes 取代",
-    "superseded_by": "supersededby supercededby replacedby obsoletedby deprecatedby 被取代 取代者",
+    "superseded_by": "supersededby supercededby replacedby obsoletedby deprecatedby "
+    "proposedreplacement successor 被取代 取代者",
 }
+NO_FIELDS: Mapping[str, str] = MappingProxyType({})
+# Marks of front matter that say what a status would.
+FLAGS = {name: name for name in ("draft", "deprecated", "archived", "obsolete", "retired", "superseded", "rejected")}
 FIELD_BY_NAME = {name: field for field, names in NAMES.items() for name in names.split()}
 
 
-def known_fields(values: Mapping[str, Node]) -> dict[str, Node]:
-    """Return the values of front matter by our names. Raises UnreadableError where one is there twice."""
-    found: dict[str, Node] = {}
+def known_fields(values: Mapping[str, Node], own: Mapping[str, str] = NO_FIELDS) -> dict[str, Node]:
+    """Return the values of front matter by our names. Raises UnreadableError where one is there twice.
+
+    own: which of our names folded names mean here, before the others.
+    """
+    found: dict[str, Node] = {own[fold(key)]: value for key, value in values.items() if value and fold(key) in own}
     names: dict[str, str] = {}
+    taken = frozenset(found)
     for key, value in values.items():
         name = fold(key)
         field = FIELD_BY_NAME.get(name)
-        if field is None or value in ("", [], {}):
+        if field is None or field in taken or name in own or value in ("", [], {}):
             continue
         if names.get(field) == name:
             raise invalid(FIRST_LINE, f"the field `{field}` is there twice, in different writing")
@@ -56,12 +69,24 @@ def known_fields(values: Mapping[str, Node]) -> dict[str, Node]:
         order = NAMES[field].split().index
         if field not in names or order(name) < order(names[field]):
             found[field], names[field] = value, name
+    if "status" not in found:
+        flags = [FLAGS[fold(key)] for key, value in values.items() if fold(key) in FLAGS and is_true(value)]
+        if flags:
+            found["status"] = flags[0]
     return found
 
 
-def found_in_fields(values: Mapping[str, Node]) -> Found:
-    """Return what fields say. Raises UnreadableError for an id that cannot be used, and for a template."""
-    status = read_status(one_text(values.get("status", ""), "\n"))
+def is_true(node: Node) -> bool:
+    """Return whether a value says yes."""
+    return isinstance(node, str) and node.casefold() in {"true", "yes", "on"}
+
+
+def found_in_fields(values: Mapping[str, Node], own: Mapping[str, ItemStatus] = NO_OWN) -> Found:
+    """Return what fields say. own: what words of a status mean here.
+
+    Raises UnreadableError for an id that cannot be used, and for a template.
+    """
+    status = read_status(status_text(values.get("status", "")), own)
     severity = severity_of(one_text(values.get("severity", "")))
     number = one_text(values.get("number", "")).lstrip("#")
     return Found(
@@ -77,6 +102,14 @@ def found_in_fields(values: Mapping[str, Node]) -> Found:
         supersedes=(*references_of(values.get("supersedes", "")), *status.supersedes)[:MAX_REFERENCES],
         superseded_by=(*references_of(values.get("superseded_by", "")), *status.superseded_by)[:MAX_REFERENCES],
     )
+
+
+def status_text(node: Node) -> str:
+    """Return a status as a text; of a mapping such as `{name: accepted, date: 2026-01-31}` its name."""
+    if isinstance(node, dict):
+        named = next((value for key, value in node.items() if fold(key) in STATUS_KEYS and value), None)
+        node = named if named is not None else node
+    return one_text(node, "\n")
 
 
 def usable_id(text: str) -> str:

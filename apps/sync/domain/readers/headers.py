@@ -2,12 +2,13 @@
 
 import re
 
-from apps.sync.domain.readers.fields import FIELD_BY_NAME, found_in_fields
+from apps.sync.domain.knowledge import ReadMapping
+from apps.sync.domain.readers.fields import FIELD_BY_NAME, found_in_fields, known_fields
 from apps.sync.domain.readers.found import Found
-from apps.sync.domain.readers.front_matter import Node
 from apps.sync.domain.readers.limits import MAX_HEADER_LINES
 from apps.sync.domain.readers.places import KINDS, TYPE_BY_WORD
 from apps.sync.domain.readers.refusals import Refusal, UnreadableError
+from apps.sync.domain.readers.statuses import BY_KIND
 from apps.sync.domain.readers.text import clean, fold
 
 HEADER = re.compile(r"([A-Za-z][A-Za-z0-9 _-]{0,40}):(?:[ \t]+|$)")
@@ -44,15 +45,11 @@ def is_header_block(headers: dict[str, str]) -> bool:
     return len(headers) > 1 and any(name in KINDS or FIELD_BY_NAME.get(name) in NEEDED for name in headers)
 
 
-def read_headers(headers: dict[str, str]) -> Found:
+def read_headers(headers: dict[str, str], mapping: ReadMapping) -> Found:
     """Return what header lines say. Raises UnreadableError."""
-    values: dict[str, Node] = {}
-    for name, value in headers.items():
-        field = FIELD_BY_NAME.get(name)
-        if field and value:
-            values.setdefault(field, value)
+    values = known_fields(headers, mapping.fields)
     kind, number = number_of(headers)
-    found = found_in_fields(values)
+    found = found_in_fields(values, {**BY_KIND.get(kind.casefold(), {}), **mapping.statuses})
     return Found(
         item_id=found.item_id or (f"{kind}-{number}" if kind else ""),
         kind=kind,

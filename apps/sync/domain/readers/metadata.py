@@ -1,8 +1,9 @@
 """Metadata lines of decision records: `* Status: accepted`, `**Date:** 2024-01-31`, `| Status | accepted |`."""
 
 import re
+from collections.abc import Mapping, Sequence
 
-from apps.sync.domain.readers.fields import FIELD_BY_NAME
+from apps.sync.domain.readers.fields import FIELD_BY_NAME, NO_FIELDS
 from apps.sync.domain.readers.text import fold, word_set
 
 LINE = re.compile(
@@ -26,15 +27,33 @@ OTHERS = word_set(
 )
 
 
-def metadata_of(line: str) -> tuple[str, str] | None:
-    """Return field (empty for one that is not read) and value of a metadata line, or None for another line."""
+def metadata_of(line: str, own: Mapping[str, str] = NO_FIELDS) -> tuple[str, str] | None:
+    """Return field (empty for one that is not read) and value of a metadata line, or None for another line.
+
+    own: which of our names folded names mean in the source.
+    """
     match = (FIELD if line.startswith(":") else LINE).match(line[:3_000])
     if not match:
         return None
     name = fold(match.group(1))
-    if name in FIELD_BY_NAME:
-        return FIELD_BY_NAME[name], line[match.end() :].strip().rstrip("\\")
+    field = own.get(name) or FIELD_BY_NAME.get(name)
+    if field:
+        return field, line[match.end() :].strip().rstrip("\\")
     return ("", "") if name in OTHERS else None
+
+
+def cells_of(line: str) -> list[str]:
+    """Return the cells of a row of a table, without emphasis; none of another line."""
+    bare = line[:3_000].strip()
+    return [cell.strip(" \t*_") for cell in bare.strip("|").split("|")] if bare.startswith("|") else []
+
+
+def columns_of(lines: Sequence[str], index: int) -> dict[str, str]:
+    """Return the fields of a table whose head is at a line, such as `| Created | Status |`, of its first row."""
+    head, rule, row = (cells_of(line) for line in [*lines[index : index + 3], "", "", ""][:3])
+    if len(head) < 2 or len(head) != len(row) or not rule or any(cell.strip("-: ") for cell in rule):
+        return {}
+    return {field: value for name, value in zip(head, row, strict=True) if (field := FIELD_BY_NAME.get(fold(name)))}
 
 
 def row_of(line: str) -> tuple[str, str] | None:

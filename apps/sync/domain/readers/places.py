@@ -3,7 +3,9 @@
 import hashlib
 import posixpath
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass
+from types import MappingProxyType
 
 from apps.sync.domain.knowledge import ItemStatus, ItemType, Layer
 from apps.sync.domain.readers.limits import MAX_ID_CHARS
@@ -47,6 +49,11 @@ STATUS_FOLDERS = {
     "superseded": ItemStatus.SUPERSEDED,
     "rejected": ItemStatus.REJECTED,
     "withdrawn": ItemStatus.REJECTED,
+    "active": ItemStatus.ACCEPTED,
+    "final": ItemStatus.ACCEPTED,
+    "obsolete": ItemStatus.DEPRECATED,
+    "retired": ItemStatus.DEPRECATED,
+    "wip": ItemStatus.DRAFT,
 }
 TYPE_BY_WORD = {word: kind for kind, words in TYPES.items() for word in words.split()}
 LAYER_BY_WORD = {word: layer for layer, words in LAYERS.items() for word in words.split()}
@@ -61,6 +68,7 @@ COMMON_FOLDERS = word_set(
     "doc docs documentation documents arch architecture architectural records content text src wiki book knowledge"
 )
 
+NO_KINDS: Mapping[str, str] = MappingProxyType({})
 NAME = re.compile(r"(?:([A-Za-z]{2,10})[-_ ]?)?(\d{1,5})(?=[-_. ]|$)")
 DATED = re.compile(r"(?:19|20)\d\d[-_.](?:0[1-9]|1[0-2])(?!\d)")
 GENERAL_NAMES = frozenset({"readme", "index", "toc", "contents", "sidebar", "navbar", "overview"})
@@ -105,12 +113,17 @@ class Place:
         return f"{digest}-{bare[-(MAX_ID_CHARS - 20) :]}"
 
 
-def place_of(path: str) -> Place:
-    """Return what a path says; the deepest folder decides."""
-    folders = posixpath.dirname(path).split("/") if "/" in path else []
+def place_of(path: str, own_kinds: Mapping[str, str] = NO_KINDS) -> Place:
+    """Return what a path says; the deepest folder decides. own_kinds: folder -> kind of the numbers in it."""
+    own_folder = own_folder_of(path, own_kinds)
+    inner = path[len(own_folder) :].lstrip("/")
+    folders = posixpath.dirname(inner).split("/") if "/" in inner else []
     stem = posixpath.splitext(posixpath.basename(path))[0]
     folded = [fold(folder) for folder in folders]
     is_general = fold(stem) in GENERAL_NAMES
+    if stem == "kep" and folders:
+        stem = folders.pop()
+        folded.pop()
     if is_general and is_own_folder(folded):
         is_general, stem = False, folders.pop()
         folded.pop()
@@ -119,6 +132,8 @@ def place_of(path: str) -> Place:
     layers = [LAYER_BY_WORD[word] for word in folded if word in LAYER_BY_WORD]
     statuses = [STATUS_FOLDERS[word] for word in folded if word in STATUS_FOLDERS]
     kinds = [KIND_BY_FOLDER[word] for word in folded if word in KIND_BY_FOLDER]
+    if number and not kind and own_folder:
+        kind = own_kinds[own_folder]
     item_type = TYPE_BY_WORD.get(kind.casefold()) or (types[-1] if types else None)
     if number and not kind and types:
         kind = kinds[-1] if kinds else types[-1].value.upper()
@@ -135,6 +150,11 @@ def place_of(path: str) -> Place:
         is_housekeeping=fold(stem) in HOUSEKEEPING and not types,
         is_template=is_template_name(stem),
     )
+
+
+def own_folder_of(path: str, own_kinds: Mapping[str, str]) -> str:
+    """Return the deepest folder of a source that has a kind of its own and a file below it; empty for none."""
+    return max((folder for folder in own_kinds if path.startswith(f"{folder}/")), key=len, default="")
 
 
 def is_common_folder(word: str) -> bool:

@@ -5,17 +5,19 @@ import hashlib
 import re
 from dataclasses import dataclass, replace
 
-from apps.sync.domain.knowledge import Convention, ItemType, ParsedFile, ReadSettings, RefusedFile
+from apps.sync.domain.knowledge import Convention, ItemType, ParsedFile, ReadMapping, ReadSettings, RefusedFile
 from apps.sync.domain.readers.document import Document
 from apps.sync.domain.readers.fields import found_in_fields, known_fields, status_default, type_default
 from apps.sync.domain.readers.found import Found, merge
 from apps.sync.domain.readers.front_matter import Node, parse_front_matter, split_front_matter
-from apps.sync.domain.readers.headers import read_headers, split_headers
+from apps.sync.domain.readers.headers import NEEDED, read_headers, split_headers
 from apps.sync.domain.readers.limits import MAX_PATH_CHARS, MAX_TITLE_CHARS
 from apps.sync.domain.readers.markdown import parse_markdown
+from apps.sync.domain.readers.openings import YAML as FENCED_YAML
+from apps.sync.domain.readers.openings import unfold_opening
 from apps.sync.domain.readers.places import Place, place_of
 from apps.sync.domain.readers.prose import summary_of, title_of, title_of_words, without_kind
-from apps.sync.domain.readers.records import is_record, read_record, refuse_choice
+from apps.sync.domain.readers.records import is_record, own_statuses, read_marks, read_record, refuse_choice
 from apps.sync.domain.readers.references import make_aliases, place_references, split_numbered
 from apps.sync.domain.readers.refusals import Refusal, UnreadableError
 from apps.sync.domain.readers.restructured import parse_restructured
@@ -23,6 +25,11 @@ from apps.sync.domain.readers.rules import constraints_of_document, severity_of
 from apps.sync.domain.readers.text import UNPRINTABLE, clean, decode
 
 MARKDOWN = (".md", ".markdown", ".mdx", ".mdown", ".mkd")
+YAML = (".yaml", ".yml")
+# Markup whose headings are between or after `=`, and which otherwise reads as Markdown.
+EQUALS = (".mediawiki", ".wiki", ".adoc", ".asciidoc")
+EQUALS_HEADING = re.compile(r"(={1,6})[ \t]*([^=\s][^\n]{0,500}?)[ \t]*=*[ \t]*$", re.MULTILINE)
+QUOTES = re.compile(r"'{2,3}")
 LINE_ENDS = re.compile("[\t-\r\x85\u2028\u2029]")
 RESTRUCTURED = (".rst", ".rest")
 
@@ -40,11 +47,11 @@ def read_file(path: str, data: bytes, settings: ReadSettings) -> ParsedFile | Re
     """Return what a file is as an item, or why it is none. Any bytes are read in bounded time and memory."""
     try:
         refuse_unusable(path, data, settings)
-        place = place_of(path)
-        parts = split_parts(path, decode(data), settings.convention)
+        place = place_of(path, settings.mapping.kinds)
+        parts = split_parts(path, decode(data), settings)
         convention = convention_of(parts, place, settings.convention)
         refuse_other(parts, place, convention)
-        found = combine(parts, place, convention)
+        found = combine(parts, place, convention, settings)
         return finish(found, place, convention, settings, hashlib.sha256(data).hexdigest())
     except UnreadableError as error:
         return RefusedFile(path=path, code=error.code.value, detail=error.detail)
@@ -60,23 +67,54 @@ def refuse_unusable(path: str, data: bytes, settings: ReadSettings) -> None:
         raise UnreadableError(Refusal.TOO_LARGE, f"The file has more than {settings.max_bytes:,} bytes.")
 
 
-def split_parts(path: str, text: str, convention: Convention) -> Parts:
+def split_parts(path: str, text: str, settings: ReadSettings) -> Parts:
     """Return front matter, header lines and sections of a text. Raises UnreadableError."""
+    mapping = settings.mapping
+    if path.casefold().endswith(YAML):
+        return Parts(known_fields(parse_front_matter(text), mapping.fields), {}, parse_document(path, ""))
     yaml, body = split_front_matter(text, path.casefold().endswith(RESTRUCTURED))
-    fields = None if yaml is None else known_fields(parse_front_matter(yaml))
+    fields = None if yaml is None else known_fields(parse_front_matter(yaml), mapping.fields)
     headers: dict[str, str] = {}
-    if convention in {Convention.AUTO, Convention.HEADERS} and not fields:
+    if settings.convention in {Convention.AUTO, Convention.HEADERS} and not fields:
         headers, body = split_headers(body)
+        if not headers:
+            fenced, headers, body = split_opening(body, mapping)
+            fields = fenced or fields
     return Parts(fields, headers, parse_document(path, body))
+
+
+def split_opening(text: str, mapping: ReadMapping) -> tuple[dict[str, Node], dict[str, str], str]:
+    """Return the YAML or the header lines that are in a fence, `<pre>` or columns before a text, and the text.
+
+    What is neither stays part of the text.
+    """
+    opening, rest, kind = unfold_opening(text)
+    if not opening:
+        return {}, {}, text
+    if kind in FENCED_YAML:
+        try:
+            fields = known_fields(parse_front_matter(opening), mapping.fields)
+        except UnreadableError:
+            fields = {}
+        return (fields, {}, rest) if NEEDED & fields.keys() else ({}, {}, text)
+    headers, left = split_headers(f"{opening}\n")
+    return ({}, headers, rest) if headers and not left.strip() else ({}, {}, text)
 
 
 def parse_document(path: str, text: str) -> Document:
     """Return the sections of a text, by the extension of its file; `.txt` is Markdown if it has such headings."""
     name = path.casefold()
+    if name.endswith(EQUALS):
+        return parse_markdown(QUOTES.sub("**", EQUALS_HEADING.sub(marked_heading, text)))
     is_markdown = name.endswith(MARKDOWN)
     if not is_markdown and not name.endswith(RESTRUCTURED):
         is_markdown = text.startswith("# ") or "\n# " in text or "\n## " in text
     return parse_markdown(text) if is_markdown else parse_restructured(text)
+
+
+def marked_heading(match: re.Match[str]) -> str:
+    """Return a heading between `=` as one of Markdown."""
+    return f"{'#' * len(match.group(1))} {match.group(2)}"
 
 
 def convention_of(parts: Parts, place: Place, wanted: Convention) -> Convention:
@@ -105,15 +143,20 @@ def refuse_other(parts: Parts, place: Place, convention: Convention) -> None:
         raise UnreadableError(Refusal.NOT_AN_ITEM, "The file does not begin with header lines.")
 
 
-def combine(parts: Parts, place: Place, convention: Convention) -> Found:
+def combine(parts: Parts, place: Place, convention: Convention, settings: ReadSettings) -> Found:
     """Return what is said in front matter, else in header lines, else in the text, else by the path."""
     document = parts.document
     is_plain = convention is Convention.PLAIN
     fields = parts.front_matter if parts.front_matter and not is_plain else {}
-    by_fields = found_in_fields(fields)
-    by_headers = read_headers(parts.headers) if parts.headers else Found()
+    mapping = settings.mapping
+    by_fields = found_in_fields(fields, own_statuses(mapping, place.kind))
+    by_headers = read_headers(parts.headers, mapping) if parts.headers else Found()
     record = convention is Convention.DECISION_RECORD or (place.type is ItemType.ADR or is_record(document))
-    by_record = read_record(document) if record and not is_plain and not parts.headers else Found()
+    by_record = Found()
+    if record and not is_plain and not parts.headers:
+        by_record = read_record(document, mapping, place.kind)
+    elif settings.convention is not Convention.PLAIN and not parts.headers:
+        by_record = read_marks(document, mapping, place.kind)
     by_headers = replace(by_headers, title=document.plain(by_headers.title))
     said = merge(by_fields, by_headers, by_record)
     heading, kind, number = ("", "", "") if said.title and parts.headers else title_of(document)
