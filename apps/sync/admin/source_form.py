@@ -30,6 +30,7 @@ LABELS = {
     "exclude": _("Not these files"),
     "layer": _("Layer of items that name none"),
     "convention": _("How files are read"),
+    "mapping": _("What its words mean"),
     "credentials": _("Secret for fetching"),
     "webhook_secret": _("Secret of the webhook"),
     "session_threshold": _("After so many sessions"),
@@ -55,6 +56,10 @@ HELP = {
     "exclude": _("Patterns such as **/README.md, one per line."),
     "layer": _("For whom the knowledge holds. A file may say otherwise in its front matter."),
     "convention": _("A dry run shows what each file would become."),
+    "mapping": _(
+        "A JSON object with the objects fields, statuses and kinds: what names, statuses and folders of numbers mean. "
+        "The guide has an example. May be blank."
+    ),
     "credentials": _(
         "Its name: the secret itself is in MEMORYHUB_SYNC_SECRET_ with this name, or in a file of "
         "the folder sync-secrets, and never in the database. Blank: none is needed."
@@ -136,8 +141,8 @@ class SourceForm(forms.ModelForm):
         model = KnowledgeSource
         fields = [
             "name", "user_id", "project", "kind", "location", "branch", "folder", "include", "exclude", "layer",
-            "convention", "credentials", "webhook_secret", "staleness_seconds", "session_threshold", "daily_at",
-            "max_items", "enabled",
+            "convention", "mapping", "credentials", "webhook_secret", "staleness_seconds", "session_threshold",
+            "daily_at", "max_items", "enabled",
         ]  # fmt: skip
         labels = LABELS
         help_texts = HELP

@@ -62,7 +62,7 @@ FIXED = ("user_id", "kind")
 WHAT = (_("Where it is"), {"fields": ["name", ("user_id", "project"), "kind", "location", ("branch", "folder")]})
 WHICH = (
     _("What is read"),
-    {"fields": [("include", "exclude"), ("convention", "layer"), ("credentials",)]},
+    {"fields": [("include", "exclude"), ("convention", "layer"), ("mapping",), ("credentials",)]},
 )
 WHEN = (
     _("When it is synced"),

@@ -73,8 +73,9 @@ class KnowledgeSource(models.Model):
     """A repository or folder whose items are kept as pointers. Written by `services` only.
 
     user_id: whose memories the pointers are, mostly a team. credentials, webhook_secret: names of secrets, which are in
-    the environment or in files. resolutions: by type of conflict what is done instead of the default. paused: why no
-    trigger starts a sync, such as after a rollback; empty while nothing keeps it from running.
+    the environment or in files. mapping: what names, statuses and folders of the source mean (`ReadMapping`).
+    resolutions: by type of conflict what is done instead of the default. paused: why no trigger starts a sync, such as
+    after a rollback; empty while nothing keeps it from running.
     """
 
     uuid = models.UUIDField("id", default=uuid.uuid4, unique=True, editable=False)
@@ -89,6 +90,7 @@ class KnowledgeSource(models.Model):
     exclude = patterns_field("No file that matches one of these.")
     layer = models.CharField(max_length=10, choices=LayerChoices.choices, default=LayerChoices.TEAM)
     convention = models.CharField(max_length=20, choices=ConventionChoices.choices, default=ConventionChoices.AUTO)
+    mapping = models.JSONField(default=dict, blank=True)
     resolutions = models.JSONField(default=dict, blank=True)
     credentials = models.CharField(max_length=100, blank=True, default="", help_text="The name of a secret.")
     webhook_secret = models.CharField(max_length=100, blank=True, default="", help_text="The name of a secret.")

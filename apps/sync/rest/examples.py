@@ -45,6 +45,7 @@ SOURCE: dict[str, Any] = {
     "include": [],
     "exclude": [],
     "convention": "auto",
+    "mapping": {},
     "resolutions": {},
     "credentials": "",
     "webhook": f"/api/sync/webhooks/{SOURCE_ID}",
@@ -229,6 +230,7 @@ EXAMPLES = {
         "Preview a sync",
         after=CREATED,
         path=BY_SOURCE,
+        body={"mapping": {"statuses": {"discontinued": "deprecated"}, "kinds": {"text": "RFC"}}},
         answer={
             "from_commit": "",
             "commit": NEW,
@@ -248,6 +250,7 @@ EXAMPLES = {
                 {"action": "create", "item_id": item_id, "pointer": None, "reason": "added"}
                 for item_id in ("ADR-0012", "ADR-0017")
             ],
+            "statuses": {"superseded": 1, "accepted": 1},
         },
     ),
     "sync_sources_state": Example(

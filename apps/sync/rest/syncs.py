@@ -14,7 +14,7 @@ from apps.sync import selectors, services
 from apps.sync.models import SyncKind
 from apps.sync.rest.pages import page_of
 from apps.sync.schemas import runs
-from apps.sync.schemas.preview import SyncPreviewOutput, preview_json
+from apps.sync.schemas.preview import PreviewInput, SyncPreviewOutput, preview_json
 from apps.sync.schemas.sources import OwnedListInput, SyncStateOutput, state_json
 
 
@@ -68,11 +68,16 @@ class PreviewView(HubView):
 
     is_heavy = True
 
-    @extend_schema(operation_id="sync_sources_preview", request=None, responses={200: SyncPreviewOutput, 409: Problem})
+    @extend_schema(
+        operation_id="sync_sources_preview", request=PreviewInput, responses={200: SyncPreviewOutput, 409: Problem}
+    )
     def post(self, request: Request, uuid: UUID) -> Response:
-        """Say what a full sync would do, what each file would become and which cannot be read. Nothing is written."""
-        refuse_body(request)
-        return Response(preview_json(services.sync_preview(access=self.access, uuid=uuid)))
+        """Say what a full sync would do, what each file would become and which cannot be read. Nothing is written.
+
+        Settings in the body are tried instead of those of the source.
+        """
+        values = validate(PreviewInput, request.data or {})
+        return Response(preview_json(services.sync_preview(access=self.access, uuid=uuid, values=values)))
 
 
 class CheckpointsView(HubView):

@@ -1,5 +1,6 @@
 """What the use cases of sync return besides rows."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
@@ -19,7 +20,10 @@ class PreviewFile:
 
 @dataclass(frozen=True)
 class Preview:
-    """What a sync would do now. from_commit: of the last sync. conflicts: with what would be done about each."""
+    """What a sync would do now.
+
+    from_commit: of the last sync. conflicts: with what would be done about each. statuses: how many items have each.
+    """
 
     commit: str
     from_commit: str
@@ -27,6 +31,7 @@ class Preview:
     delta: Delta
     conflicts: tuple[tuple[SyncConflict, Resolution], ...]
     changes: tuple[PointerChange, ...]
+    statuses: Mapping[str, int]
 
 
 @dataclass(frozen=True)

@@ -17,6 +17,7 @@ from apps.sync.models import KnowledgeSource
 from apps.sync.repository.entries import PASSING_CODES, FileEntry, FileUnreadableError, SourceReader
 from apps.sync.repository.source import read_limits
 from apps.sync.runs.stored import FILES, FileRow, Stored
+from apps.sync.sources.values import read_mapping
 
 # Raised when files are read otherwise than by former versions of the hub: then the next sync reads all of them.
 READERS_VERSION = 2
@@ -65,9 +66,9 @@ def read_digest(source: KnowledgeSource) -> str:
     """Return a digest of what decides which files are read, and how."""
     parts = [
         READERS_VERSION, source.kind, source.folder, source.include, source.exclude, source.layer, source.convention,
-        read_limits().file_bytes,
+        read_limits().file_bytes, source.mapping,
     ]  # fmt: skip
-    return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
+    return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
 
 
 def read_manifest(
@@ -100,7 +101,10 @@ class Reading:
     @property
     def settings(self) -> ReadSettings:
         """Return how the files are read."""
-        return ReadSettings(Convention(self.source.convention), Layer(self.source.layer), read_limits().file_bytes)
+        source = self.source
+        return ReadSettings(
+            Convention(source.convention), Layer(source.layer), read_limits().file_bytes, read_mapping(source.mapping)
+        )
 
     @property
     def is_as_before(self) -> bool:

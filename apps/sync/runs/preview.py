@@ -1,8 +1,11 @@
 """What a sync would do now, without writing."""
 
+from collections import Counter
+from collections.abc import Mapping
+from typing import Any
 from uuid import UUID
 
-from apps.core.domain.errors import NotFoundError
+from apps.core.domain.errors import InvalidInputError, NotFoundError
 from apps.core.domain.scope import Access, Permission
 from apps.sync.models import KnowledgeSource
 from apps.sync.repository.reader import open_reader
@@ -13,14 +16,24 @@ from apps.sync.runs.manifest import Manifest, no_progress, read_manifest
 from apps.sync.runs.stored import load_stored
 from apps.sync.sources.access import NO_SUCH_SOURCE, source_to_change
 from apps.sync.sources.removal import copies_remove
+from apps.sync.sources.values import check_values
+
+# Settings that a dry run may try.
+TRIED = frozenset({"mapping", "folder", "include", "exclude", "convention", "layer"})
 
 
-def sync_preview(*, access: Access, uuid: UUID) -> Preview:
+def sync_preview(*, access: Access, uuid: UUID, values: Mapping[str, Any] | None = None) -> Preview:
     """Return what a full sync would do now: what each file would become, what changes, and the conflicts.
 
-    No row is written. Raises NotFoundError, ForbiddenError, KnowledgeUnavailableError.
+    values: of settings that decide which files are read and how, to be tried instead of those of the source. No row is
+    written. Raises NotFoundError, ForbiddenError, InvalidInputError, KnowledgeUnavailableError.
     """
-    return preview_of(source_to_change(access, uuid, Permission.WRITE))
+    source = source_to_change(access, uuid, Permission.WRITE)
+    for name, value in check_values({**(values or {})}).items():
+        if name not in TRIED:
+            raise InvalidInputError("A dry run does not try this.", attr=name)
+        setattr(source, name, value)
+    return preview_of(source)
 
 
 def preview_of(source: KnowledgeSource) -> Preview:
@@ -43,6 +56,7 @@ def preview_of(source: KnowledgeSource) -> Preview:
         delta=comparison.delta,
         conflicts=plan.resolved,
         changes=plan.changes,
+        statuses=Counter(str(item.status) for item in comparison.items.values()),
     )
 
 

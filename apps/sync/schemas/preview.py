@@ -1,12 +1,16 @@
-"""The output of a dry run."""
+"""Inputs and outputs of dry runs."""
 
 from typing import Annotated, TypedDict
 
 from rest_framework import serializers
 
+from apps.core.schemas.fields import JSONObjectField, StrictCharField, StrictChoiceField
 from apps.core.schemas.outputs import JSONObject
+from apps.core.schemas.serializers import StrictSerializer
 from apps.sync.models import (
+    MAX_PATH_CHARS,
     ConflictTypeChoices,
+    ConventionChoices,
     ItemStatusChoices,
     ItemTypeChoices,
     LayerChoices,
@@ -15,6 +19,7 @@ from apps.sync.models import (
 )
 from apps.sync.runs.answers import Preview, PreviewFile
 from apps.sync.schemas.items import ConstraintOutput
+from apps.sync.schemas.sources import MAPPING, patterns_field
 
 
 class PreviewItemOutput(TypedDict):
@@ -78,6 +83,18 @@ class SyncPreviewOutput(TypedDict):
     delta: DeltaOutput
     conflicts: list[PreviewConflictOutput]
     changes: list[PreviewChangeOutput]
+    statuses: Annotated[dict[str, int], "How many items would have each status."]
+
+
+class PreviewInput(StrictSerializer):
+    """Settings to be tried instead of those of the source; nothing of them is kept."""
+
+    mapping = JSONObjectField(required=False, help_text=MAPPING)
+    folder = StrictCharField(required=False, allow_blank=True, max_length=MAX_PATH_CHARS)
+    include = patterns_field("Only files that match one of these.")
+    exclude = patterns_field("No file that matches one of these.")
+    layer = StrictChoiceField(choices=LayerChoices.choices, required=False)
+    convention = StrictChoiceField(choices=ConventionChoices.choices, required=False)
 
 
 def preview_json(preview: Preview) -> SyncPreviewOutput:
@@ -113,6 +130,7 @@ def preview_json(preview: Preview) -> SyncPreviewOutput:
             }
             for change in preview.changes
         ],
+        "statuses": dict(preview.statuses),
     }
 
 

@@ -13,6 +13,7 @@ from apps.core.domain.scope import Access
 from apps.core.schemas.fields import (
     BoundedListField,
     IdentifierField,
+    JSONObjectField,
     OwnersTextField,
     StrictBooleanField,
     StrictCharField,
@@ -42,6 +43,10 @@ NAME_PATTERN = r"^(?:\w|\w[\w .:-]*\w)$"
 WORD_PATTERN = r"^(?:[A-Za-z0-9][A-Za-z0-9_-]*)?$"
 TIME_PATTERN = r"^(?:[01][0-9]|2[0-3]):[0-5][0-9]$"
 OF_SERVER = "The name of a secret of the server: MEMORYHUB_SYNC_SECRET_<NAME>, or a file in sync-secrets/."
+MAPPING = (
+    "What the source means: `fields` (name -> field, as `stage` -> `status`), `statuses` (words -> status, as "
+    "`discontinued` -> `deprecated`), `kinds` (folder -> kind of its numbers, as `text` -> `RFC`)."
+)
 DAILY_AT = "Every day at this time, UTC: `03:00`."
 
 
@@ -101,6 +106,7 @@ class SourceChanges(StrictSerializer):
     exclude = patterns_field("No file that matches one of these.")
     layer = StrictChoiceField(choices=LayerChoices.choices, required=False, help_text="Of items that name none.")
     convention = StrictChoiceField(choices=ConventionChoices.choices, required=False)
+    mapping = JSONObjectField(required=False, help_text=MAPPING)
     resolutions = ResolutionsInput(required=False)
     credentials = WordField(WORD_PATTERN, required=False, allow_blank=True, max_length=100, help_text=OF_SERVER)
     webhook_secret = WordField(WORD_PATTERN, required=False, allow_blank=True, max_length=100, help_text=OF_SERVER)
@@ -154,6 +160,7 @@ class SourceOutput(TypedDict):
     exclude: list[str]
     layer: Annotated[str, serializers.ChoiceField(choices=LayerChoices.choices)]
     convention: Annotated[str, serializers.ChoiceField(choices=ConventionChoices.choices)]
+    mapping: JSONObject
     resolutions: JSONObject
     credentials: Annotated[str | None, "The name of a secret; null for all but its operators."]
     webhook_secret: Annotated[str | None, "The name of a secret; null for all but its operators."]
@@ -225,6 +232,7 @@ def source_json(source: KnowledgeSource, access: Access) -> SourceOutput:
         "exclude": list(source.exclude),
         "layer": source.layer,
         "convention": source.convention,
+        "mapping": source.mapping,
         "resolutions": {name: source.resolutions[name] for name in ConflictType if name in source.resolutions},
         "credentials": source.credentials if is_operator else None,
         "webhook_secret": source.webhook_secret if is_operator else None,

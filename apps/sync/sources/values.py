@@ -8,7 +8,10 @@ from pathlib import Path
 from typing import Any
 
 from apps.core.domain.errors import InvalidInputError
+from apps.sync.domain.knowledge import ItemStatus, ReadMapping
 from apps.sync.domain.paths import can_match
+from apps.sync.domain.readers.fields import NAMES
+from apps.sync.domain.readers.text import fold
 from apps.sync.domain.state import ConflictType, Resolution
 from apps.sync.models import (
     MAX_NAME_CHARS,
@@ -28,6 +31,18 @@ MAX_SECONDS = 366 * 86_400
 MAX_SESSIONS = 1_000_000
 MAX_LIMIT = 1_000_000
 MAX_PATTERN_CHARS = 200
+MAX_MAPPED = 50
+# The parts of a mapping, and what a value of each may be.
+MAPPED = {
+    "fields": re.compile("|".join(NAMES)),
+    "statuses": re.compile("|".join(ItemStatus)),
+    "kinds": re.compile("[A-Za-z]{2,10}"),
+}
+MEANINGS = {
+    "fields": f"The fields are {', '.join(NAMES)}.",
+    "statuses": f"The statuses are {', '.join(ItemStatus)}.",
+    "kinds": "A kind has 2 to 10 letters, such as RFC.",
+}
 Check = Callable[[str, Any], Any]
 
 
@@ -102,6 +117,35 @@ def check_resolutions(name: str, value: Any) -> dict[str, str]:
     return {str(type_): str(resolution) for type_, resolution in value.items()}
 
 
+def check_mapping(name: str, value: Any) -> dict[str, dict[str, str]]:
+    """Return what names of fields, words of statuses and folders of numbers mean in a source."""
+    mapping = {} if value is None else value
+    if not isinstance(mapping, Mapping) or mapping.keys() - MAPPED.keys():
+        raise InvalidInputError(f"Give an object with {', '.join(MAPPED)}, each of them an object.", attr=name)
+    return {part: check_mapped(name, part, pairs) for part, pairs in mapping.items() if pairs != {}}
+
+
+def check_mapped(name: str, part: str, pairs: Any) -> dict[str, str]:
+    """Return a part of a mapping: texts by texts."""
+    if not isinstance(pairs, Mapping) or len(pairs) > MAX_MAPPED:
+        raise InvalidInputError(f"Give an object of at most {MAX_MAPPED} texts in {part}.", attr=name)
+    check, meaning = text_check(MAX_PATTERN_CHARS, required=True), MAPPED[part]
+    found = {check(name, key): check(name, value) for key, value in pairs.items()}
+    wrong = next((value for value in found.values() if not meaning.fullmatch(value)), None)
+    if wrong is not None:
+        raise InvalidInputError(MEANINGS[part], attr=name, code="invalid_choice")
+    return found
+
+
+def read_mapping(value: Mapping[str, Mapping[str, str]]) -> ReadMapping:
+    """Return the mapping of a source as readers take it."""
+    return ReadMapping(
+        fields={fold(key): field for key, field in value.get("fields", {}).items()},
+        statuses={" ".join(key.casefold().split()): ItemStatus(one) for key, one in value.get("statuses", {}).items()},
+        kinds={key.strip("/"): kind.upper() for key, kind in value.get("kinds", {}).items()},
+    )
+
+
 def check_secret_name(name: str, value: Any) -> str:
     """Return the name of a secret, or an empty text for none."""
     text = str(text_check(100)(name, value))
@@ -159,6 +203,7 @@ CHECKS: dict[str, Check] = {
     "exclude": check_patterns,
     "layer": choice_check(LayerChoices),
     "convention": choice_check(ConventionChoices),
+    "mapping": check_mapping,
     "resolutions": check_resolutions,
     "credentials": check_secret_name,
     "webhook_secret": check_secret_name,

@@ -1,5 +1,6 @@
 """`sync add`, `list`, `show`, `pause`, `resume` and `remove`."""
 
+import json
 from typing import Any
 
 from django.core.management.base import CommandError, CommandParser
@@ -34,6 +35,7 @@ def add_add_arguments(parser: CommandParser) -> None:
     parser.add_argument("--exclude", action="append", help="No file of this pattern; repeat it for more.")
     parser.add_argument("--layer", choices=LayerChoices.values, help="Of items that name none. Default: team.")
     parser.add_argument("--convention", choices=ConventionChoices.values, help="Default: recognised file by file.")
+    parser.add_argument("--mapping", help="What its words mean: a JSON object with fields, statuses and kinds.")
     parser.add_argument("--resolution", action="append", metavar="TYPE=RESOLUTION", help="Instead of the default.")
     parser.add_argument("--credentials", help="The name of a secret to read the repository with.")
     parser.add_argument("--webhook-secret", help="The name of the secret of a webhook.")
@@ -43,11 +45,21 @@ def add_add_arguments(parser: CommandParser) -> None:
     parser.add_argument("--max-items", type=int, help="At most so many changes in an incremental sync.")
 
 
+def read_object(text: str) -> Any:
+    """Return what a JSON text says. Raises CommandError."""
+    try:
+        return json.loads(text)
+    except ValueError as error:
+        raise CommandError("--mapping is a JSON object.") from error
+
+
 def run_add(console: Console, options: Options) -> None:
     """Create a source."""
     values: dict[str, Any] = {name: options[name] for name in ("name", "location", "kind")}
     values |= {("user_id" if name == "owner" else name): options[name] for name in TEXTS if options[name]}
     values |= {name: options[name] for name in ("include", "exclude", "max_items") if options[name] is not None}
+    if options["mapping"]:
+        values["mapping"] = read_object(options["mapping"])
     if options["resolution"]:
         values["resolutions"] = dict(read_pair(text) for text in options["resolution"])
     if options["staleness"]:
