@@ -8,6 +8,8 @@ from apps.sync.domain.knowledge import RefusedFile
 KNOWLEDGE_UNAVAILABLE = "KNOWLEDGE_UNAVAILABLE"
 STATE_CORRUPTED = "STATE_CORRUPTED"
 PARTIAL_FAILURE = "PARTIAL_FAILURE"
+# Of a run that found files, and no item in them.
+NO_ITEMS = "NO_ITEMS"
 
 
 class KnowledgeUnavailableError(UnavailableError):

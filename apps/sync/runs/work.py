@@ -11,7 +11,7 @@ from apps.core.steps import Step
 from apps.semantic.domain.memory import MemoryDraft
 from apps.semantic.services import ManagedChange, PreparedManaged, managed_prepare, managed_with_space
 from apps.sync.domain.as_json import refused_to_json
-from apps.sync.domain.errors import PARTIAL_FAILURE, STATE_CORRUPTED, KnowledgeUnavailableError
+from apps.sync.domain.errors import NO_ITEMS, PARTIAL_FAILURE, STATE_CORRUPTED, KnowledgeUnavailableError
 from apps.sync.domain.state import Plan, PointerAction, PointerChange
 from apps.sync.models import KnowledgeFile, SourceKind, SyncKind, SyncRun, SyncRunState, SyncState
 from apps.sync.repository.reader import open_reader
@@ -49,6 +49,7 @@ class SyncWork:
         self.clock, self.step, self.deadline = clock, step, deadline
         self.limit = self.source.max_items if run.kind == SyncKind.INCREMENTAL else None
         self.conflicts: Counter[str] = Counter()
+        self.no_items_detail = ""
 
     def work(self) -> None:
         """Do all steps. Raises MemoryHubError; nothing is changed then."""
@@ -60,6 +61,7 @@ class SyncWork:
         manifest = self.read(stored)
         self.step("read")
         require_files(self.run, manifest, stored)
+        self.no_items_detail = no_items_detail(manifest)
         self.progress.begin("compare", len(manifest.files))
         with collector_paused():
             comparison = compare(self.source, manifest, stored)
@@ -165,6 +167,8 @@ class SyncWork:
         if comparison.refused:
             run.state = SyncRunState.PARTIAL
             run.code, run.detail = PARTIAL_FAILURE, partial_detail(run)
+        elif not comparison.everything and not run.allow_empty:
+            run.code, run.detail = NO_ITEMS, self.no_items_detail
         if plan.left:
             run.state = SyncRunState.LIMITED
         finish_run(run, utcnow(self.clock))
@@ -210,6 +214,18 @@ def items_before(plan: Plan, drafts: list[tuple[PointerChange, MemoryDraft]]) ->
     """Return how many items a plan changes up to the last one of these drafts."""
     items = list(dict.fromkeys(change.item_id for change in plan.changes))
     return items.index(drafts[-1][0].item_id) + 1
+
+
+def no_items_detail(manifest: Manifest) -> str:
+    """Return why none of the files of a source is an item: the commonest reason, and how many files have it."""
+    if not manifest.files:
+        return "No file of the source is wanted: check its branch, folder and patterns."
+    reasons = Counter(file.detail for file in manifest.files.values() if file.detail)
+    total = len(manifest.files)
+    if not reasons:
+        return f"Files were found, {total}, and none became an item."
+    [(reason, count)] = reasons.most_common(1)
+    return f"Files were found, {total}, and none became an item. Of {count} of them: {reason}"
 
 
 def partial_detail(run: SyncRun) -> str:

@@ -4,12 +4,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from django.core.management import CommandError, call_command
 
 from apps.core.domain.errors import InvalidInputError
 from apps.sync import services
 from apps.sync.domain.errors import KnowledgeUnavailableError
 from apps.sync.models import SyncKind, SyncRun
-from tests.integration.sync.syncs import OPERATOR, OWNER, SYSTEM, Hub, record
+from tests.integration.sync.syncs import OPERATOR, OWNER, SYSTEM, Hub, make_hub, record
 
 pytestmark = pytest.mark.django_db
 
@@ -72,3 +73,22 @@ def test_the_worker_empties_a_source_of_which_a_person_says_so(hub: Hub) -> None
 def test_patterns_without_a_name_are_refused(hub: Hub, pattern: str) -> None:
     with pytest.raises(InvalidInputError):
         hub.update(include=[pattern])
+
+
+def test_a_sync_that_found_files_and_no_items_says_why(tmp_path: Path) -> None:
+    hub = make_hub(tmp_path, {"README.md": "# Hello\n", "docs/index.md": "# Pages\n", "adr/template.md": "# Title\n"})
+    run = hub.sync(SyncKind.FULL)
+    assert (run.state, run.code) == ("complete", "NO_ITEMS")
+    assert run.detail.startswith(
+        "Files were found, 3, and none became an item. Of 2 of them: The file is about the folder"
+    )
+    hub.write({"adr/0001.md": record(1)})
+    assert hub.sync().code == ""
+
+
+def test_the_command_exits_otherwise_where_no_file_is_an_item(tmp_path: Path) -> None:
+    make_hub(tmp_path, {"README.md": "# Hello\n"})
+    with pytest.raises(CommandError) as refused:
+        call_command("sync", "full", "decisions")
+    assert refused.value.returncode == 6
+    assert str(refused.value).startswith("NO_ITEMS: Files were found")

@@ -268,3 +268,28 @@ def test_templates_are_skipped(path, text):
 def test_files_about_a_folder_are_skipped(path):
     assert refused(path, "# Decisions\n\n- [one](0001-x.md)\n").code == "not_an_item"
     assert parsed(path, "---\nid: A\n---\n# Decisions\n").item_id == "A"
+
+
+@pytest.mark.parametrize(
+    ("path", "item_id", "title"),
+    [
+        ("0012-use-queues/index.md", "ADR-0012", "Use queues"),
+        ("docs/adr/0012-use-queues/index.md", "ADR-0012", "Use queues"),
+        ("use-queues/index.md", "use-queues/index", "Use queues"),
+        ("decisions/use-queues/index.md", "decisions/use-queues/index", "Use queues"),
+    ],
+)
+def test_decision_in_a_folder_of_its_own(path, item_id, title):
+    file = parsed(path, f"# {title}\n\n## Status\n\nRejected\n\n## Context\n\nC.\n\n## Decision\n\nD.\n")
+    assert (file.item_id, file.title, file.status, file.type) == (item_id, title, ItemStatus.REJECTED, "adr")
+
+
+def test_convention_of_a_source_holds_for_an_index():
+    assert parsed("queues/index.md", "# Queues\n\nWe queue.\n", Convention.PLAIN).title == "Queues"
+    assert (
+        parsed("queues/index.md", "---\ntitle: Queues\n---\n\nWe queue.\n", Convention.FRONT_MATTER).title == "Queues"
+    )
+    assert parsed("queues/index.md", "# Queues\n\nWe queue.\n", Convention.DECISION_RECORD).type == "adr"
+    assert refused("adr/index.md", "# Decisions\n\nAll of them.\n", Convention.DECISION_RECORD).code == "not_an_item"
+    assert refused("queues/index.md", "# Queues\n\n- [One](one.md)\n").code == "not_an_item"
+    assert refused("index.md", "# Queues\n\nWe queue.\n", Convention.PLAIN).code == "not_an_item"

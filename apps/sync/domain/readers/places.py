@@ -68,6 +68,7 @@ COMMON_FOLDERS = word_set(
     "doc docs documentation documents arch architecture architectural records content text src wiki book knowledge"
 )
 
+NUMBERED_FOLDER = re.compile(r"[a-z]{0,10}\d{3,5}\D")
 NO_KINDS: Mapping[str, str] = MappingProxyType({})
 NAME = re.compile(r"(?:([A-Za-z]{2,10})[-_ ]?)?(\d{1,5})(?=[-_. ]|$)")
 DATED = re.compile(r"(?:19|20)\d\d[-_.](?:0[1-9]|1[0-2])(?!\d)")
@@ -124,8 +125,8 @@ def place_of(path: str, own_kinds: Mapping[str, str] = NO_KINDS) -> Place:
     if stem == "kep" and folders:
         stem = folders.pop()
         folded.pop()
-    if is_general and is_own_folder(folded):
-        is_general, stem = False, folders.pop()
+    if is_general and folded and not is_common_folder(folded[-1]) and folded[-1] not in LAYER_BY_WORD:
+        is_general, stem = not is_own_folder(folded), folders.pop()
         folded.pop()
     kind, number, words = split_name(stem)
     types = [TYPE_BY_WORD[word] for word in folded if word in TYPE_BY_WORD]
@@ -163,13 +164,8 @@ def is_common_folder(word: str) -> bool:
 
 
 def is_own_folder(folded: list[str]) -> bool:
-    """Return whether a folder holds one item, as `patterns/circuit-breaker/README.md` does."""
-    return (
-        len(folded) > 1
-        and not is_common_folder(folded[-1])
-        and folded[-1] not in LAYER_BY_WORD
-        and any(word in TYPE_BY_WORD for word in folded[:-1])
-    )
+    """Return whether a folder holds one item, as those of `patterns/retry/README.md` and `0012-x/index.md` do."""
+    return bool(NUMBERED_FOLDER.match(folded[-1])) or any(word in TYPE_BY_WORD for word in folded[:-1])
 
 
 def split_name(stem: str) -> tuple[str, str, str]:

@@ -15,14 +15,14 @@ from apps.sync.domain.readers.limits import MAX_PATH_CHARS, MAX_TITLE_CHARS
 from apps.sync.domain.readers.markdown import parse_markdown
 from apps.sync.domain.readers.openings import YAML as FENCED_YAML
 from apps.sync.domain.readers.openings import unfold_opening
-from apps.sync.domain.readers.places import Place, place_of
+from apps.sync.domain.readers.places import Place, is_common_folder, place_of
 from apps.sync.domain.readers.prose import summary_of, title_of, title_of_words, without_kind
 from apps.sync.domain.readers.records import is_record, own_statuses, read_marks, read_record, refuse_choice
 from apps.sync.domain.readers.references import make_aliases, place_references, split_numbered
 from apps.sync.domain.readers.refusals import Refusal, UnreadableError
 from apps.sync.domain.readers.restructured import parse_restructured
 from apps.sync.domain.readers.rules import constraints_of_document, severity_of
-from apps.sync.domain.readers.text import UNPRINTABLE, clean, decode
+from apps.sync.domain.readers.text import UNPRINTABLE, clean, decode, fold
 
 MARKDOWN = (".md", ".markdown", ".mdx", ".mdown", ".mkd")
 YAML = (".yaml", ".yml")
@@ -50,7 +50,7 @@ def read_file(path: str, data: bytes, settings: ReadSettings) -> ParsedFile | Re
         place = place_of(path, settings.mapping.kinds)
         parts = split_parts(path, decode(data), settings)
         convention = convention_of(parts, place, settings.convention)
-        refuse_other(parts, place, convention)
+        refuse_other(parts, place, convention, settings.convention)
         found = combine(parts, place, convention, settings)
         return finish(found, place, convention, settings, hashlib.sha256(data).hexdigest())
     except UnreadableError as error:
@@ -130,17 +130,31 @@ def convention_of(parts: Parts, place: Place, wanted: Convention) -> Convention:
     return Convention.PLAIN
 
 
-def refuse_other(parts: Parts, place: Place, convention: Convention) -> None:
+def refuse_other(parts: Parts, place: Place, convention: Convention, wanted: Convention) -> None:
     """Raise UnreadableError for templates, tables of contents and files that do not follow the convention."""
     if place.is_template:
         raise UnreadableError(Refusal.TEMPLATE, "The file is a template, by its name.")
     fields = parts.front_matter or {}
-    if (place.is_general or place.is_housekeeping) and not {"id", "type"} & fields.keys():
+    is_about_folder = place.is_housekeeping or (place.is_general and not is_item_of_folder(parts, place, wanted))
+    if is_about_folder and not {"id", "type"} & fields.keys():
         raise UnreadableError(Refusal.NOT_AN_ITEM, "The file is about the folder, by its name, and has no id or type.")
     if convention is Convention.FRONT_MATTER and not fields:
         raise UnreadableError(Refusal.NOT_AN_ITEM, "The file has no front matter with a field that is known.")
     if convention is Convention.HEADERS and not parts.headers:
         raise UnreadableError(Refusal.NOT_AN_ITEM, "The file does not begin with header lines.")
+
+
+def is_item_of_folder(parts: Parts, place: Place, wanted: Convention) -> bool:
+    """Return whether an `index.md` or a `README.md` is what its folder is named for, and not a table of contents.
+
+    Where the source names a convention, every file below a folder that follows it is an item.
+    """
+    if "/" not in place.path:
+        return False
+    says_so = bool(parts.headers) or "status" in (parts.front_matter or {}) or is_record(parts.document)
+    if wanted is Convention.DECISION_RECORD:
+        return says_so or not is_common_folder(fold(place.path.split("/")[-2]))
+    return says_so or wanted is not Convention.AUTO
 
 
 def combine(parts: Parts, place: Place, convention: Convention, settings: ReadSettings) -> Found:

@@ -19,6 +19,7 @@ ACCESS = system_access("command: sync")
 EXIT_PARTIAL = 3
 EXIT_UNAVAILABLE = 4
 EXIT_RUNNING = 5
+EXIT_NO_ITEMS = 6
 
 
 @dataclass(frozen=True)

@@ -3,9 +3,10 @@
 from django.core.management.base import CommandError, CommandParser
 
 from apps.sync import services
-from apps.sync.domain.errors import KNOWLEDGE_UNAVAILABLE
+from apps.sync.domain.errors import KNOWLEDGE_UNAVAILABLE, NO_ITEMS
 from apps.sync.management.sync.subcommand import (
     ACCESS,
+    EXIT_NO_ITEMS,
     EXIT_PARTIAL,
     EXIT_UNAVAILABLE,
     Console,
@@ -69,6 +70,8 @@ def print_run(console: Console, run: SyncRun) -> None:
         console.warn(f"{failed['path']}: {failed['code']}: {failed['detail']}")
     if run.state == SyncRunState.PARTIAL:
         raise CommandError(f"{run.code}: {count_of(run.failed, 'file')} could not be read.", returncode=EXIT_PARTIAL)
+    if run.code == NO_ITEMS:
+        raise CommandError(f"{run.code}: {run.detail}", returncode=EXIT_NO_ITEMS)
     if run.state in {SyncRunState.FAILED, SyncRunState.INTERRUPTED}:
         code = EXIT_UNAVAILABLE if run.code == KNOWLEDGE_UNAVAILABLE else 1
         raise CommandError(f"{run.code}: {run.detail}", returncode=code)
