@@ -6,8 +6,22 @@ from datetime import datetime
 from typing import Protocol
 
 from apps.sync.domain.knowledge import RefusedFile
+from apps.sync.domain.readers.refusals import SYMLINK
 
-SYMLINK = "symlink"
+__all__ = [
+    "FILE_CHANGED",
+    "FILE_UNREADABLE",
+    "HARD_LINK",
+    "OBJECT_DAMAGED",
+    "PASSING_CODES",
+    "SYMLINK",
+    "TOO_LARGE",
+    "FileEntry",
+    "FileUnreadableError",
+    "LoggedCommit",
+    "SourceReader",
+    "Touched",
+]
 HARD_LINK = "hard_link"
 TOO_LARGE = "too_large"
 OBJECT_DAMAGED = "object_damaged"

@@ -76,6 +76,7 @@ GENERAL_NAMES = frozenset({"readme", "index", "toc", "contents", "sidebar", "nav
 HOUSEKEEPING = word_set(
     "license licence copying changelog changes contributing codeofconduct authors notice codeowners support"
 )
+TEMPLATE_FOLDERS = word_set("template templates archetypes boilerplate 範本 模板")
 TEMPLATE_WORDS = word_set(
     "adr madr rfc pep spec policy pattern decision record template bare minimal full long short simple example "
     "en de zh nygard nnnn xxxx xxx"
@@ -149,7 +150,7 @@ def place_of(path: str, own_kinds: Mapping[str, str] = NO_KINDS) -> Place:
         prefix="/".join(folder for folder, word in zip(folders, folded, strict=True) if not is_common_folder(word)),
         is_general=is_general,
         is_housekeeping=fold(stem) in HOUSEKEEPING and not types,
-        is_template=is_template_name(stem),
+        is_template=is_template_name(stem) or any(word in TEMPLATE_FOLDERS for word in folded),
     )
 
 

@@ -29,6 +29,8 @@ YAML = (".yaml", ".yml")
 # Markup whose headings are between or after `=`, and which otherwise reads as Markdown.
 EQUALS = (".mediawiki", ".wiki", ".adoc", ".asciidoc")
 EQUALS_HEADING = re.compile(r"(={1,6})[ \t]*([^=\s][^\n]{0,500}?)[ \t]*=*[ \t]*$", re.MULTILINE)
+# What a template has in place of a value, and YAML does not read: `{{ title }}`, `{% if %}`, `<%= x %>`, `${x}`.
+PLACEHOLDER = re.compile(r"\{\{|\{%|<%|\$\{|:[ \t]{1,10}\{[^{}\n]{1,300}\}|:[ \t]{1,10}\[[A-Z][A-Z _-]{1,50}\]|@@\w")
 QUOTES = re.compile(r"'{2,3}")
 LINE_ENDS = re.compile("[\t-\r\x85\u2028\u2029]")
 RESTRUCTURED = (".rst", ".rest")
@@ -48,6 +50,8 @@ def read_file(path: str, data: bytes, settings: ReadSettings) -> ParsedFile | Re
     try:
         refuse_unusable(path, data, settings)
         place = place_of(path, settings.mapping.kinds)
+        if place.is_template:
+            raise UnreadableError(Refusal.TEMPLATE, "The file is a template, by its name.")
         parts = split_parts(path, decode(data), settings)
         convention = convention_of(parts, place, settings.convention)
         refuse_other(parts, place, convention, settings.convention)
@@ -63,6 +67,8 @@ def refuse_unusable(path: str, data: bytes, settings: ReadSettings) -> None:
         raise UnreadableError(Refusal.NAME_UNUSABLE, f"The path has more than {MAX_PATH_CHARS} characters.")
     if not path.strip() or path.endswith("/") or UNPRINTABLE.search(path) or LINE_ENDS.search(path):
         raise UnreadableError(Refusal.NAME_UNUSABLE, "The path is empty or has control characters.")
+    if not data.strip() and not path.casefold().endswith((*MARKDOWN, *RESTRUCTURED)):
+        raise UnreadableError(Refusal.NOT_AN_ITEM, "The file is empty.")
     if len(data) > settings.max_bytes:
         raise UnreadableError(Refusal.TOO_LARGE, f"The file has more than {settings.max_bytes:,} bytes.")
 
@@ -73,7 +79,7 @@ def split_parts(path: str, text: str, settings: ReadSettings) -> Parts:
     if path.casefold().endswith(YAML):
         return Parts(known_fields(parse_front_matter(text), mapping.fields), {}, parse_document(path, ""))
     yaml, body = split_front_matter(text, path.casefold().endswith(RESTRUCTURED))
-    fields = None if yaml is None else known_fields(parse_front_matter(yaml), mapping.fields)
+    fields = None if yaml is None else known_fields(read_yaml(yaml), mapping.fields)
     headers: dict[str, str] = {}
     if settings.convention in {Convention.AUTO, Convention.HEADERS} and not fields:
         headers, body = split_headers(body)
@@ -81,6 +87,17 @@ def split_parts(path: str, text: str, settings: ReadSettings) -> Parts:
             fenced, headers, body = split_opening(body, mapping)
             fields = fenced or fields
     return Parts(fields, headers, parse_document(path, body))
+
+
+def read_yaml(text: str) -> dict[str, Node]:
+    """Return the mapping that front matter is. Raises UnreadableError, as a template where it is to be filled in."""
+    try:
+        return parse_front_matter(text)
+    except UnreadableError as error:
+        if error.code is Refusal.FRONT_MATTER_INVALID and PLACEHOLDER.search(text):
+            detail = "The front matter has places to be filled in, as in a template."
+            raise UnreadableError(Refusal.TEMPLATE, detail) from error
+        raise
 
 
 def split_opening(text: str, mapping: ReadMapping) -> tuple[dict[str, Node], dict[str, str], str]:
@@ -132,8 +149,6 @@ def convention_of(parts: Parts, place: Place, wanted: Convention) -> Convention:
 
 def refuse_other(parts: Parts, place: Place, convention: Convention, wanted: Convention) -> None:
     """Raise UnreadableError for templates, tables of contents and files that do not follow the convention."""
-    if place.is_template:
-        raise UnreadableError(Refusal.TEMPLATE, "The file is a template, by its name.")
     fields = parts.front_matter or {}
     is_about_folder = place.is_housekeeping or (place.is_general and not is_item_of_folder(parts, place, wanted))
     if is_about_folder and not {"id", "type"} & fields.keys():

@@ -18,8 +18,10 @@ class Refusal(StrEnum):
     NOT_AN_ITEM = "not_an_item"
 
 
+# Of a link, which readers of repositories and folders do not follow: what it leads to is read where it is.
+SYMLINK = "symlink"
 # Files that were not meant to be items. A sync that meets them is complete.
-SKIPPED = frozenset({Refusal.TEMPLATE, Refusal.NOT_AN_ITEM})
+SKIPPED: frozenset[str] = frozenset({Refusal.TEMPLATE, Refusal.NOT_AN_ITEM, SYMLINK})
 
 
 class UnreadableError(Exception):
