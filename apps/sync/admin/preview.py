@@ -84,6 +84,7 @@ def preview_context(preview: Preview) -> dict[str, Any]:
         "files": list(rows_of(preview, read)),
         "files_left": max(0, len(read) - MAX_SHOWN),
         "kinds": kinds_of(read),
+        "advice": say(preview.advice),
     }
 
 

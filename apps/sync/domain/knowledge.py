@@ -81,12 +81,16 @@ class ReadMapping:
 
 @dataclass(frozen=True, slots=True)
 class ReadSettings:
-    """How the files of a source are read. layer: of items that name none. max_bytes: of a file."""
+    """How the files of a source are read. layer: of items that name none. max_bytes: of a file.
+
+    only_known: leave out texts of which nothing says what kind of knowledge they are.
+    """
 
     convention: Convention = Convention.AUTO
     layer: Layer = Layer.TEAM
     max_bytes: int = 1_000_000
     mapping: ReadMapping = field(default_factory=ReadMapping)
+    only_known: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -250,6 +250,7 @@ EXAMPLES = {
                 {"action": "create", "item_id": item_id, "pointer": None, "reason": "added"}
                 for item_id in ("ADR-0012", "ADR-0017")
             ],
+            "advice": "",
             "statuses": {"superseded": 1, "accepted": 1},
         },
     ),

@@ -23,6 +23,7 @@ class Preview:
     """What a sync would do now.
 
     from_commit: of the last sync. conflicts: with what would be done about each. statuses: how many items have each.
+    advice: what would make the source better, for people; empty for nothing.
     """
 
     commit: str
@@ -32,6 +33,7 @@ class Preview:
     conflicts: tuple[tuple[SyncConflict, Resolution], ...]
     changes: tuple[PointerChange, ...]
     statuses: Mapping[str, int]
+    advice: str = ""
 
 
 @dataclass(frozen=True)

@@ -71,6 +71,12 @@ def read_digest(source: KnowledgeSource) -> str:
     return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
 
 
+def reads_known_kinds(source: KnowledgeSource) -> bool:
+    """Return whether only documents of known kinds are read: of a whole repository of which nothing more was said."""
+    is_whole = not source.folder and not source.include
+    return is_whole and Convention(source.convention) is Convention.AUTO
+
+
 def read_manifest(
     source: KnowledgeSource, reader: SourceReader, stored: Stored, *, full: bool, progress: Progress
 ) -> Manifest:
@@ -103,7 +109,11 @@ class Reading:
         """Return how the files are read."""
         source = self.source
         return ReadSettings(
-            Convention(source.convention), Layer(source.layer), read_limits().file_bytes, read_mapping(source.mapping)
+            Convention(source.convention),
+            Layer(source.layer),
+            read_limits().file_bytes,
+            read_mapping(source.mapping),
+            only_known=reads_known_kinds(source),
         )
 
     @property

@@ -18,6 +18,8 @@ from apps.sync.sources.access import NO_SUCH_SOURCE, source_to_change
 from apps.sync.sources.removal import copies_remove
 from apps.sync.sources.values import check_values
 
+# Of fewer files nobody needs advice.
+FEW_FILES = 5
 # Settings that a dry run may try.
 TRIED = frozenset({"mapping", "folder", "include", "exclude", "convention", "layer"})
 
@@ -57,7 +59,22 @@ def preview_of(source: KnowledgeSource) -> Preview:
         conflicts=plan.resolved,
         changes=plan.changes,
         statuses=Counter(str(item.status) for item in comparison.items.values()),
+        advice=advice_on(source, manifest, comparison),
     )
+
+
+def advice_on(source: KnowledgeSource, manifest: Manifest, comparison: Comparison) -> str:
+    """Return what would make a source better: a folder, where most files of it are no knowledge. Empty for nothing."""
+    total, items = len(manifest.files), comparison.items.values()
+    noise = total - len(items)
+    if source.folder or source.include or total < FEW_FILES or noise <= len(items):
+        return ""
+    said = f"Most files are no documents of a known kind: {noise} of {total}."
+    folders = Counter(item.path.rpartition("/")[0] for item in items if "/" in item.path)
+    if not folders:
+        return f"{said} Name the folder that has them, or patterns."
+    [(folder, count)] = folders.most_common(1)
+    return f"{said} Name a folder, such as {folder}, which has {count} of the items."
 
 
 def files_of(manifest: Manifest, comparison: Comparison) -> list[PreviewFile]:

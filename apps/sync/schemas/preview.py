@@ -83,6 +83,7 @@ class SyncPreviewOutput(TypedDict):
     delta: DeltaOutput
     conflicts: list[PreviewConflictOutput]
     changes: list[PreviewChangeOutput]
+    advice: Annotated[str, "What would make the source better, such as naming a folder; blank for nothing."]
     statuses: Annotated[dict[str, int], "How many items would have each status."]
 
 
@@ -130,6 +131,7 @@ def preview_json(preview: Preview) -> SyncPreviewOutput:
             }
             for change in preview.changes
         ],
+        "advice": preview.advice,
         "statuses": dict(preview.statuses),
     }
 

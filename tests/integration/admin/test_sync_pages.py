@@ -179,7 +179,7 @@ def test_a_run_that_has_ended_makes_its_page_load_again(operator: Client, source
 
 def test_a_page_of_changes_is_as_long_as_any(operator: Client, source: KnowledgeSource, folder: Path) -> None:
     for number in range(60):
-        write(folder, f"notes/{number:03}.md", f"# Note {number}\n\nText.\n")
+        write(folder, f"specs/{number:03}.md", f"# Note {number}\n\nText.\n")
     done = sync(source)
     assert "Page 1 of 2" in text_of(operator, page(done))
     assert "Page 2 of 2" in text_of(operator, page(done), page="2")

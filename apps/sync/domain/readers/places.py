@@ -73,8 +73,20 @@ NO_KINDS: Mapping[str, str] = MappingProxyType({})
 NAME = re.compile(r"(?:([A-Za-z]{2,10})[-_ ]?)?(\d{1,5})(?=[-_. ]|$)")
 DATED = re.compile(r"(?:19|20)\d\d[-_.](?:0[1-9]|1[0-2])(?!\d)")
 GENERAL_NAMES = frozenset({"readme", "index", "toc", "contents", "sidebar", "navbar", "overview"})
+# `requirements.txt`, `requirements-dev.txt`, `constraints.txt`, `LICENSE-MIT`, and the like.
+DEPENDENCIES = re.compile(
+    r"(?:[\w-]{0,40}[-_])?(?:requirements?|constraints|dependencies|packages|deps)(?:[-_.][\w-]{0,40})?\.(?:txt|in)"
+    r"|(?:licen[cs]e|copying|notice)[-_.].{0,60}"
+)
 HOUSEKEEPING = word_set(
-    "license licence copying changelog changes contributing codeofconduct authors notice codeowners support"
+    "license licence licenses licences copying changelog changes contributing codeofconduct authors notice codeowners "
+    "support unlicense copyright patents thirdpartynotices thirdpartylicenses pullrequesttemplate issuetemplate "
+    "agents claude gemini copilotinstructions cursorrules llms llmsfull robots humans cmakelists"
+)
+# The same at the root of a repository, where they are about it as a whole.
+ROOT_HOUSEKEEPING = word_set(
+    "security history news releasenotes releases maintainers contributors governance credits thanks disclaimer todo "
+    "install installation faq roadmap version manifest building development upgrading usage"
 )
 TEMPLATE_FOLDERS = word_set("template templates archetypes boilerplate 範本 模板")
 TEMPLATE_WORDS = word_set(
@@ -149,7 +161,7 @@ def place_of(path: str, own_kinds: Mapping[str, str] = NO_KINDS) -> Place:
         words=words,
         prefix="/".join(folder for folder, word in zip(folders, folded, strict=True) if not is_common_folder(word)),
         is_general=is_general,
-        is_housekeeping=fold(stem) in HOUSEKEEPING and not types,
+        is_housekeeping=is_housekeeping(stem, path) and not types,
         is_template=is_template_name(stem) or any(word in TEMPLATE_FOLDERS for word in folded),
     )
 
@@ -177,6 +189,13 @@ def split_name(stem: str) -> tuple[str, str, str]:
         return (match.group(1) or "").upper(), match.group(2), " ".join(re.split(r"[-_. ]+", words)).strip()
     words = re.sub(r"^\d{4}-?\d{2}-?\d{2}[-_. ]", "", stem)
     return "", "", " ".join(re.split(r"[-_ ]+", words)).strip()
+
+
+def is_housekeeping(stem: str, path: str) -> bool:
+    """Return whether a name is one of a file that repositories have for their own sake, or for their tools."""
+    if "/" not in path and fold(stem) in ROOT_HOUSEKEEPING:
+        return True
+    return fold(stem) in HOUSEKEEPING or bool(DEPENDENCIES.fullmatch(posixpath.basename(path).casefold()))
 
 
 def is_template_name(stem: str) -> bool:

@@ -26,6 +26,12 @@ from apps.sync.domain.readers.text import UNPRINTABLE, clean, decode, fold
 
 MARKDOWN = (".md", ".markdown", ".mdx", ".mdown", ".mkd")
 YAML = (".yaml", ".yml")
+# Fields that only documents of knowledge have.
+KNOWING = frozenset({"id", "number", "type", "status", "layer", "constraints", "supersedes", "superseded_by"})
+UNKNOWN_KIND_DETAIL = (
+    "Nothing says what kind of document it is: of a whole repository only known kinds are read. Name a folder, "
+    "patterns or a convention to read others."
+)
 # Markup whose headings are between or after `=`, and which otherwise reads as Markdown.
 EQUALS = (".mediawiki", ".wiki", ".adoc", ".asciidoc")
 EQUALS_HEADING = re.compile(r"(={1,6})[ \t]*([^=\s][^\n]{0,500}?)[ \t]*=*[ \t]*$", re.MULTILINE)
@@ -56,6 +62,8 @@ def read_file(path: str, data: bytes, settings: ReadSettings) -> ParsedFile | Re
         convention = convention_of(parts, place, settings.convention)
         refuse_other(parts, place, convention, settings.convention)
         found = combine(parts, place, convention, settings)
+        if settings.only_known and not is_known(parts, found, place):
+            raise UnreadableError(Refusal.UNKNOWN_KIND, UNKNOWN_KIND_DETAIL)
         return finish(found, place, convention, settings, hashlib.sha256(data).hexdigest())
     except UnreadableError as error:
         return RefusedFile(path=path, code=error.code.value, detail=error.detail)
@@ -157,6 +165,12 @@ def refuse_other(parts: Parts, place: Place, convention: Convention, wanted: Con
         raise UnreadableError(Refusal.NOT_AN_ITEM, "The file has no front matter with a field that is known.")
     if convention is Convention.HEADERS and not parts.headers:
         raise UnreadableError(Refusal.NOT_AN_ITEM, "The file does not begin with header lines.")
+
+
+def is_known(parts: Parts, found: Found, place: Place) -> bool:
+    """Return whether a folder, a name, fields or sections say what kind of knowledge a text is."""
+    named = bool(parts.headers) or bool(KNOWING & (parts.front_matter or {}).keys()) or bool(place.kind)
+    return named or found.type is not None or found.status is not None or bool(found.constraints)
 
 
 def is_item_of_folder(parts: Parts, place: Place, wanted: Convention) -> bool:

@@ -16,12 +16,13 @@ class Refusal(StrEnum):
     FRONT_MATTER_TOO_DEEP = "front_matter_too_deep"
     TEMPLATE = "template"
     NOT_AN_ITEM = "not_an_item"
+    UNKNOWN_KIND = "unknown_kind"
 
 
 # Of a link, which readers of repositories and folders do not follow: what it leads to is read where it is.
 SYMLINK = "symlink"
 # Files that were not meant to be items. A sync that meets them is complete.
-SKIPPED: frozenset[str] = frozenset({Refusal.TEMPLATE, Refusal.NOT_AN_ITEM, SYMLINK})
+SKIPPED: frozenset[str] = frozenset({Refusal.TEMPLATE, Refusal.NOT_AN_ITEM, Refusal.UNKNOWN_KIND, SYMLINK})
 
 
 class UnreadableError(Exception):

@@ -116,6 +116,7 @@ def run_dry(console: Console, options: Options) -> None:
         f"{len(delta.added):,} would be added, {len(delta.updated):,} updated, {len(delta.deleted):,} deleted; "
         f"{len(delta.unchanged):,} unchanged, {count_of(len(refused), 'file')} refused. Nothing was written."
     )
+    lines += [preview.advice] if preview.advice else []
     console.answer(preview_json(preview), *lines)
 
 
