@@ -48,6 +48,8 @@ def handle_exception(exception: Exception, context: dict[str, Any]) -> Response 
     body = problem(kind, exception.code, exception.detail, exception.attr)
     if isinstance(exception, errors.ConflictError) and exception.current is not None:
         body["errors"][0]["current"] = exception.current
+    if getattr(exception, "is_retryable", False):
+        body["errors"][0]["retryable"] = True
     if isinstance(exception, errors.UnavailableError):
         logger.warning("unavailable: %s", exception.code)
         return unavailable(body, code, exception.retry_after)

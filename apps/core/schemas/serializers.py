@@ -66,6 +66,7 @@ class ProblemItem(serializers.Serializer[Any]):
     detail = serializers.CharField()
     attr = serializers.CharField(allow_null=True)
     current = serializers.CharField(required=False, help_text="Of a conflict: the id of what took its place.")
+    retryable = serializers.BooleanField(required=False, help_text="true where the same call may succeed later.")
 
 
 class Problem(serializers.Serializer[Any]):

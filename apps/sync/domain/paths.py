@@ -65,7 +65,7 @@ class Wanted:
     """Which paths a source consists of: below its folder, matching a pattern of include and none of exclude.
 
     In patterns `*` and `?` mean any characters but slashes, `[abc]` one of these, and `**` any number of folders. They
-    hold for the whole path in the repository.
+    hold for the whole path in the repository, or for the path below the folder.
     """
 
     folder: str = ""
@@ -84,8 +84,10 @@ class Wanted:
         return tuple(name for name in self.folder.split("/") if name not in {"", "."})
 
     def has(self, path: str) -> bool:
-        """Return whether a path below the folder is wanted."""
-        return self._included(path) and not self._excluded(path)
+        """Return whether a path below the folder is wanted: patterns hold for all of it, or for what is below."""
+        below = "/".join(path.split("/")[len(self.folders) :]) if self.folders else path
+        is_included = self._included(path) or (below != path and self._included(below))
+        return is_included and not (self._excluded(path) or (below != path and self._excluded(below)))
 
 
 def can_match(pattern: str) -> bool:

@@ -49,6 +49,7 @@ SOURCE: dict[str, Any] = {
     "resolutions": {},
     "credentials": "",
     "webhook": f"/api/sync/webhooks/{SOURCE_ID}",
+    "staleness": "6h",
     "session_threshold": None,
     "daily_at": None,
     "max_items": None,

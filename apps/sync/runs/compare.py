@@ -1,16 +1,17 @@
 """What a sync will do about the items of a source: derive, compare and plan (spec 003)."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from uuid import UUID
 
 from apps.core.domain.errors import NotFoundError
-from apps.semantic.selectors import managed_deleted
+from apps.semantic.selectors import managed_deleted, managed_memories
 from apps.sync.domain.conflicts import choose_resolution, detect_conflicts
 from apps.sync.domain.delta import detect_delta
 from apps.sync.domain.items import derive_items
 from apps.sync.domain.knowledge import KnowledgeItem, RefusedFile
 from apps.sync.domain.plan import make_plan
+from apps.sync.domain.pointers import pointer_content
 from apps.sync.domain.state import ConflictType, Delta, Plan, Resolution, SeenPointer, StoredItem, SyncConflict
 from apps.sync.models import KnowledgeSource, PointerConflict, SyncConflictState
 from apps.sync.runs.manifest import Manifest
@@ -54,8 +55,11 @@ def basis_of(source: KnowledgeSource) -> str:
     return f"{source.name}\n{source.project}"
 
 
-def compare(source: KnowledgeSource, manifest: Manifest, stored: Stored) -> Comparison:
-    """Compare the items of a source with what the last sync left and with the pointers as they are."""
+def compare(source: KnowledgeSource, manifest: Manifest, stored: Stored, *, contents: bool = False) -> Comparison:
+    """Compare the items of a source with what the last sync left and with the pointers as they are.
+
+    contents: compare what pointers say as well, which something else than a sync may have changed in the database.
+    """
     derived = derive_items(manifest.parsed, basis_of(source), remembered=manifest.remembered)
     refused = (*manifest.refused, *derived.refused)
     active = frozenset(pointer.uuid for pointer in stored.pointers)
@@ -63,7 +67,24 @@ def compare(source: KnowledgeSource, manifest: Manifest, stored: Stored) -> Comp
     if kept := unread_items(manifest, stored) - derived.items.keys():
         items = {key: item for key, item in items.items() if key not in kept}
         pointers = [pointer for pointer in pointers if pointer.item_id not in kept]
+    if contents:
+        pointers = marked_changed(source, derived.items, pointers)
     return make_comparison(source, derived.items, derived.items, items, pointers, refused, active)
+
+
+def marked_changed(
+    source: KnowledgeSource, items: Mapping[str, KnowledgeItem], pointers: Sequence[SeenPointer]
+) -> list[SeenPointer]:
+    """Return pointers, without a hash those that do not say what their items say."""
+    contents = {memory.uuid: memory.content for memory in managed_memories(source.manager)}
+    return [
+        replace(pointer, hash="")
+        if (item := items.get(pointer.item_id)) is not None
+        and pointer.hash == item.hash
+        and contents.get(pointer.uuid) != pointer_content(item, source.name)
+        else pointer
+        for pointer in pointers
+    ]
 
 
 def unread_items(manifest: Manifest, stored: Stored) -> set[str]:

@@ -64,7 +64,7 @@ class SyncWork:
         self.no_items_detail = no_items_detail(manifest)
         self.progress.begin("compare", len(manifest.files))
         with collector_paused():
-            comparison = compare(self.source, manifest, stored)
+            comparison = compare(self.source, manifest, stored, contents=self.run.kind == SyncKind.FULL)
             if self.run.kind == SyncKind.SINGLE:
                 comparison = compare_one(comparison, self.run.item_id)
             plan = comparison.plan(self.limit)

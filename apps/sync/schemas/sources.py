@@ -24,6 +24,7 @@ from apps.core.schemas.outputs import JSONObject, Moment, Uuid, iso
 from apps.core.schemas.paging import cursor_field, limit_field
 from apps.core.schemas.serializers import StrictSerializer
 from apps.sync.domain.state import ConflictType
+from apps.sync.domain.triggers import format_duration, parse_duration
 from apps.sync.models import (
     MAX_NAME_CHARS,
     MAX_PATH_CHARS,
@@ -111,6 +112,9 @@ class SourceChanges(StrictSerializer):
     credentials = WordField(WORD_PATTERN, required=False, allow_blank=True, max_length=100, help_text=OF_SERVER)
     webhook_secret = WordField(WORD_PATTERN, required=False, allow_blank=True, max_length=100, help_text=OF_SERVER)
     staleness_seconds = number_field(MAX_SECONDS, "Synced when the last sync is older; null: not.")
+    staleness = StrictCharField(
+        required=False, max_length=40, help_text="The same as a span, such as `6h` or `1d12h`; of both one is enough."
+    )
     session_threshold = number_field(MAX_NUMBER, "Synced after so many sessions; null: not.")
     daily_at = WordField(TIME_PATTERN, required=False, allow_null=True, help_text=DAILY_AT)
     max_items = number_field(MAX_NUMBER, "At most so many changes in an incremental sync; null: all.")
@@ -166,6 +170,7 @@ class SourceOutput(TypedDict):
     webhook_secret: Annotated[str | None, "The name of a secret; null for all but its operators."]
     webhook: Annotated[str, "Where a forge reports pushes."]
     staleness_seconds: int | None
+    staleness: Annotated[str | None, "The same as a span, such as `6h`."]
     session_threshold: int | None
     daily_at: str | None
     max_items: int | None
@@ -204,6 +209,10 @@ class SyncStateOutput(TypedDict):
 def read_values(data: Mapping[str, Any]) -> dict[str, Any]:
     """Return validated input as the values of a source."""
     values = dict(data)
+    if "staleness" in values:
+        seconds = parse_duration(values.pop("staleness"), attr="staleness")
+        if values.setdefault("staleness_seconds", seconds) != seconds:
+            raise InvalidInputError("Give staleness or staleness_seconds, not both.", attr="staleness")
     if values.get("daily_at") is not None:
         values["daily_at"] = read_time(values["daily_at"])
     return values
@@ -238,6 +247,7 @@ def source_json(source: KnowledgeSource, access: Access) -> SourceOutput:
         "webhook_secret": source.webhook_secret if is_operator else None,
         "webhook": reverse("sync-webhook", args=[source.uuid]),
         "staleness_seconds": source.staleness_seconds,
+        "staleness": format_duration(source.staleness_seconds) if source.staleness_seconds else None,
         "session_threshold": source.session_threshold,
         "daily_at": source.daily_at.strftime("%H:%M") if source.daily_at else None,
         "max_items": source.max_items,

@@ -4,6 +4,7 @@ from typing import Any
 from uuid import UUID, uuid4
 
 import pytest
+from django.conf import settings
 
 from apps.core.domain.clock import SYSTEM_CLOCK, utcnow
 from apps.core.domain.scope import Permission, Scope
@@ -65,7 +66,7 @@ def test_a_source_is_created_with_all_that_it_takes_and_shown_so(operator: Api) 
 def test_a_change_leaves_what_it_does_not_name(operator: Api, source: dict[str, Any]) -> None:
     changes = {"staleness_seconds": 3_600, "daily_at": None, "resolutions": {"hash_mismatch": "keep_memory"}}
     changed = operator.patch(f"{SOURCES}/{source['id']}", changes).json()
-    assert changed == {**source, **changes, "updated_at": changed["updated_at"]}
+    assert changed == {**source, **changes, "staleness": "1h", "updated_at": changed["updated_at"]}
     assert changed["updated_at"] > source["updated_at"]
 
 
@@ -198,3 +199,22 @@ def test_evaluate_session_threshold(operator: Api, source: dict[str, Any]) -> No
     due = operator.get(f"{path}/should-sync").json()
     assert (due["should_sync"], due["reason"]) == (True, "threshold")
     assert SyncState.objects.get(source__uuid=UUID(source["id"])).sessions_since_sync == 2
+
+
+def test_staleness_is_a_span_over_rest(operator: Api) -> None:
+    found = created(operator, staleness="6h")
+    assert (found["staleness_seconds"], found["staleness"]) == (21_600, "6h")
+    path = f"{SOURCES}/{found['id']}"
+    changed = operator.patch(path, {"staleness": "1d12h"}).json()
+    assert (changed["staleness_seconds"], changed["staleness"]) == (129_600, "1d12h")
+    assert operator.patch(path, {"staleness_seconds": None}).json()["staleness"] is None
+    for wrong in ({"staleness": "soon"}, {"staleness": "6h", "staleness_seconds": 5}):
+        assert error_attrs(operator.patch(path, wrong)) == ["staleness"]
+
+
+def test_error_that_may_pass_is_retryable(operator: Api) -> None:
+    source = created(operator, kind="folder", location=str(settings.SYNC_DIR.parent.parent / "gone"))
+    answer = operator.post(f"{SOURCES}/{source['id']}/sync", {"wait": True})
+    assert answer.status_code == 503
+    [error] = answer.json()["errors"]
+    assert (error["code"], error["retryable"]) == ("KNOWLEDGE_UNAVAILABLE", True)

@@ -170,3 +170,9 @@ def test_files_that_are_no_text(path, data, code):
 
 def test_hash_is_over_the_bytes():
     assert parsed("x.md", "a\n").text_hash == "87428fc522803d31065e7bce3cf03fe475096631e5e07bbd7a0fde60c4cf25c7"
+
+
+def test_id_survives_a_move_between_folders_of_stages():
+    paths = ("specs/draft/x.md", "specs/accepted/x.md", "specs/rejected/x.md", "specs/x.md")
+    assert {parsed(path, "# X\n\nText.\n").item_id for path in paths} == {"specs/x"}
+    assert parsed("specs/archive/x.md", "# X\n\nText.\n").item_id == "specs/archive/x"

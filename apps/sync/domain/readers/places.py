@@ -55,6 +55,8 @@ STATUS_FOLDERS = {
     "retired": ItemStatus.DEPRECATED,
     "wip": ItemStatus.DRAFT,
 }
+# Not those of an archive, in which a text may lie beside its present version.
+STAGE_FOLDERS = frozenset(STATUS_FOLDERS) - {"archive", "archived", "deprecated", "obsolete", "retired", "superseded"}
 TYPE_BY_WORD = {word: kind for kind, words in TYPES.items() for word in words.split()}
 LAYER_BY_WORD = {word: layer for layer, words in LAYERS.items() for word in words.split()}
 # What a number without letters is called in these folders.
@@ -119,12 +121,18 @@ class Place:
         return f"{self.prefix}/{kind}-{number}".strip("/ ")
 
     def path_id(self) -> str:
-        """Return the path without extension; of a long one the end, after a digest of the whole."""
-        bare = posixpath.splitext(self.path)[0].strip() or self.path.strip()
+        """Return the path without extension and folders of stages; of a long one the end, after a digest of it all."""
+        bare = posixpath.splitext(without_stages(self.path))[0].strip() or self.path.strip()
         if len(bare) <= MAX_ID_CHARS:
             return bare
         digest = hashlib.sha256(self.path.encode()).hexdigest()[:16]
         return f"{digest}-{bare[-(MAX_ID_CHARS - 20) :]}"
+
+
+def without_stages(path: str) -> str:
+    """Return a path without the folders that a text moves between while it is decided, such as `draft`."""
+    *folders, name = path.split("/")
+    return "/".join([*(folder for folder in folders if fold(folder) not in STAGE_FOLDERS), name])
 
 
 def place_of(path: str, own_kinds: Mapping[str, str] = NO_KINDS) -> Place:
