@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Collection, Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from uuid import UUID
 
 from apps.core.domain.clock import SYSTEM_CLOCK, Clock
@@ -10,8 +10,6 @@ from apps.core.domain.errors import MemoryHubError, NotFoundError, UnavailableEr
 from apps.core.domain.origin import WriteOrigin
 from apps.core.domain.randomness import RNG, SYSTEM_RNG
 from apps.core.domain.scope import Access, Scope
-from apps.llm.domain.embedder import EmbeddingError
-from apps.llm.services import known_share
 from apps.notes.compaction.reads import CompactionDetail, compaction_detail, compaction_get, compaction_list
 from apps.notes.conversations.reads import (
     conversation_get,
@@ -42,7 +40,6 @@ from apps.notes.metrics import SEARCH_SECONDS, SEARCHES
 from apps.notes.models import Compaction, Conversation, ExtractedFact, ExtractionRun, NoteVersion
 from apps.notes.querysets import NoteVersionQuerySet
 from apps.retrieval.domain.query import SearchQuery
-from apps.retrieval.domain.text.terms import query_terms, terms
 from apps.semantic.services import memory_search
 
 __all__ = [
@@ -86,11 +83,6 @@ __all__ = [
     "version_text",
 ]
 
-# Below it a vector is no reason to show a text. By MiniLM 11 questions and texts that had nothing to do with each other
-# stayed below 0.22, and 9 of 12 texts that answered a question in other words reached 0.25.
-LEAST_VECTOR = 0.25
-# Of a question of which the embedder knows less, as of Chinese with MiniLM, the vectors are alike for any text.
-LEAST_KNOWN = 0.8
 # So many hits are read for those that are not in MEMORY.md.
 _MAX_SEARCHED = 50
 
@@ -176,30 +168,8 @@ def notes_search(access: Access, user_id: str | None, query: str, *, limit: int 
     owner = owner_to_read(access, user_id)
     with SEARCH_SECONDS.time():
         found = search(index_of(place_of(owner)), query, limit)
-        found = replace(found, hits=related_hits(query, found.hits))
     SEARCHES.labels(found.mode.value).inc()
     return found
-
-
-def related_hits(query: str, hits: Iterable[NoteHit]) -> tuple[NoteHit, ...]:
-    """Return the hits that have to do with a query: by a word in common, or by vectors of a language they know."""
-    words = frozenset(query_terms(query))
-    is_known = is_known_language(query)
-    return tuple(
-        hit
-        for hit in hits
-        if hit.bm25_score
-        or (is_known and (hit.vector_score or 0.0) >= LEAST_VECTOR)
-        or not words.isdisjoint(terms(f"{hit.heading}\n{hit.text}"))
-    )
-
-
-def is_known_language(query: str) -> bool:
-    """Return whether the embedder knows the words of a query, so that its vector says something."""
-    try:
-        return known_share(query) >= LEAST_KNOWN
-    except EmbeddingError:
-        return False
 
 
 def fact_of_memory(access: Access, memory: UUID) -> ExtractedFact | None:

@@ -7,12 +7,14 @@ import apsw
 
 from apps.core.domain.errors import UnavailableError
 from apps.llm.domain.embedder import EmbeddingError
+from apps.llm.services import known_share
 from apps.notes.domain.search import (
     NoteHit,
     NoteSearch,
     NoteSearchMode,
     bm25_score,
     hybrid_score,
+    is_related,
     vector_score,
 )
 from apps.notes.files.folder import Folder
@@ -37,6 +39,8 @@ CANDIDATES_PER_HIT, MIN_CANDIDATES = 4, 50
 # A search makes the vectors of so many texts that have none; the watching process makes the rest.
 FILLED_BY_SEARCH = 16
 NO_VECTORS = "no vectors have been made yet"
+# Of a question of which the embedder knows less, as of Chinese with MiniLM, the vectors are alike for any text.
+LEAST_KNOWN = 0.8
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,12 +62,13 @@ class Located:
 
 @dataclass(frozen=True)
 class Question:
-    """What is searched for. vector: None where only words are compared, for a `reason`."""
+    """What is searched for. vector: None where only words are compared, for a `reason`. is_known: to the embedder."""
 
     words: tuple[str, ...]
     vector: Vector | None
     reason: str
     limit: int
+    is_known: bool
 
     @property
     def candidates(self) -> int:
@@ -98,13 +103,14 @@ def search(index: NoteIndex, query: str, limit: int) -> NoteSearch:
 def ask(index: NoteIndex, query: str, limit: int) -> Question:
     """Return the question to an index, with its vector where vectors are used, and make some that are missing."""
     words, reason, vector = tuple(query_terms(query)[:MAX_TERMS]), vectors_problem(), None
+    is_known = False
     if not reason:
         try:
             fill_vectors(index.database, FILLED_BY_SEARCH)
-            vector = embed([query])[0]
+            vector, is_known = embed([query])[0], known_share(query) >= LEAST_KNOWN
         except EmbeddingError:
             reason = vectors_problem()
-    return Question(words, vector, reason, limit)
+    return Question(words, vector, reason, limit, is_known)
 
 
 def search_once(index: NoteIndex, connection: apsw.Connection, question: Question) -> tuple[list[Located], NoteSearch]:
@@ -125,7 +131,10 @@ def search_once(index: NoteIndex, connection: apsw.Connection, question: Questio
 
 
 def search_both(index: NoteIndex, connection: apsw.Connection, question: Question, vector: Vector) -> dict[int, Scores]:
-    """Return the scores of the best texts by vectors and words together (spec 001, hybrid search)."""
+    """Return the scores of the best texts by vectors and words together (spec 001, hybrid search).
+
+    What has nothing to do with the question is left out here, before the best are chosen.
+    """
     near = index.signs.nearest(connection, vector, question.candidates) if vectors_made(connection) else {}
     found = index.postings.scores(connection, question.words)
     words = found.top(question.candidates).keys()
@@ -133,8 +142,9 @@ def search_both(index: NoteIndex, connection: apsw.Connection, question: Questio
     scores: dict[int, Scores] = {}
     for text in near.keys() | words:
         by_vector = vector_score(near[text]) if text in near else None
-        by_words = bm25_score(found.of(text), found.best)
-        scores[text] = Scores(hybrid_score(by_vector, by_words), by_vector, by_words)
+        if found.of(text) or (question.is_known and is_related(by_vector)):
+            by_words = bm25_score(found.of(text), found.best)
+            scores[text] = Scores(hybrid_score(by_vector, by_words), by_vector, by_words)
     return scores
 
 
@@ -149,7 +159,7 @@ def locate(connection: apsw.Connection, scores: Mapping[int, Scores], limit: int
     """Return where the best texts are: newer ones first among equals, and one that occurs often in its last files."""
     found: list[Located] = []
     for text_id, each in sorted(scores.items(), key=lambda item: (item[1].score, item[0]), reverse=True):
-        if len(found) >= limit or each.score <= 0:
+        if len(found) >= limit:
             break
         rows = connection.execute(
             "SELECT path, first_line, last_line, heading, text, size, mtime_ns, ctime_ns, inode FROM chunks "

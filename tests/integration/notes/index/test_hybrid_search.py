@@ -196,3 +196,25 @@ def test_vectors_of_a_wrong_dimension_are_no_damage(ana, monkeypatch):
     assert (wrong.mode, len(wrong.hits)) == ("keyword", 6)
     with index_of(place_of("ana")).database.connection() as connection:
         assert vectors.vectors_made(connection) == 6
+
+
+@pytest.mark.parametrize("limit", [5, 12, 50])
+def test_what_is_dropped_takes_no_place_of_what_is_found(ana, monkeypatch, limit):
+    """Spec 001, 搜尋記憶: a limit is reached where enough answers the question, whatever else is there."""
+    for number in range(60):
+        (ana / f"noise{number}.md").write_text(f"- nothing of the kind, number {number}\n")
+    for number in range(12):
+        (ana / f"tea{number}.md").write_text(f"- tea{' and so on' * 30} {number}\n")
+    question = np.eye(1, 384, dtype=np.float32)[0]
+    far = np.full(384, 0.05, np.float32) * (np.arange(384) > 0)
+    near = far + 0.2 * question
+
+    def embed(texts):
+        return np.array([question if text == "tea" else near if "nothing" in text else far for text in texts])
+
+    monkeypatch.setattr(vectors, "embed_texts", embed)
+    monkeypatch.setattr(search, "FILLED_BY_SEARCH", 100)
+    found = find("tea", limit=limit)
+    assert found.mode == "hybrid"
+    assert len(found.hits) == min(limit, 12)
+    assert all("tea" in hit.text for hit in found.hits)
