@@ -21,7 +21,7 @@ from apps.notes.metrics import INDEX_REMADE
 from apps.retrieval.domain.text.terms import TEXT_PIPELINE_VERSION
 
 logger = logging.getLogger(__name__)
-SCHEMA_VERSION = 2
+SCHEMA_VERSION = 3
 VERSION = SCHEMA_VERSION * 1_000 + TEXT_PIPELINE_VERSION
 BUSY_MS = 10_000
 # So many connections of an index are kept for later searches.

@@ -7,7 +7,6 @@ import apsw
 
 from apps.core.domain.errors import UnavailableError
 from apps.llm.domain.embedder import EmbeddingError
-from apps.llm.services import known_share
 from apps.notes.domain.search import (
     NoteHit,
     NoteSearch,
@@ -26,6 +25,7 @@ from apps.notes.index.vectors import (
     cosines,
     embed,
     fill_vectors,
+    is_readable,
     vectors_made,
     vectors_missing,
     vectors_problem,
@@ -39,8 +39,7 @@ CANDIDATES_PER_HIT, MIN_CANDIDATES = 4, 50
 # A search makes the vectors of so many texts that have none; the watching process makes the rest.
 FILLED_BY_SEARCH = 16
 NO_VECTORS = "no vectors have been made yet"
-# Of a question of which the embedder knows less, as of Chinese with MiniLM, the vectors are alike for any text.
-LEAST_KNOWN = 0.8
+UNREADABLE = "the embedder does not know the words of the question"
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,13 +61,12 @@ class Located:
 
 @dataclass(frozen=True)
 class Question:
-    """What is searched for. vector: None where only words are compared, for a `reason`. is_known: to the embedder."""
+    """What is searched for. vector: None where only words are compared, for a `reason`."""
 
     words: tuple[str, ...]
     vector: Vector | None
     reason: str
     limit: int
-    is_known: bool
 
     @property
     def candidates(self) -> int:
@@ -103,14 +101,16 @@ def search(index: NoteIndex, query: str, limit: int) -> NoteSearch:
 def ask(index: NoteIndex, query: str, limit: int) -> Question:
     """Return the question to an index, with its vector where vectors are used, and make some that are missing."""
     words, reason, vector = tuple(query_terms(query)[:MAX_TERMS]), vectors_problem(), None
-    is_known = False
     if not reason:
         try:
-            fill_vectors(index.database, FILLED_BY_SEARCH)
-            vector, is_known = embed([query])[0], known_share(query) >= LEAST_KNOWN
+            if is_readable(query):
+                fill_vectors(index.database, FILLED_BY_SEARCH)
+                vector = embed([query])[0]
+            else:
+                reason = UNREADABLE
         except EmbeddingError:
             reason = vectors_problem()
-    return Question(words, vector, reason, limit, is_known)
+    return Question(words, vector, reason, limit)
 
 
 def search_once(index: NoteIndex, connection: apsw.Connection, question: Question) -> tuple[list[Located], NoteSearch]:
@@ -142,7 +142,7 @@ def search_both(index: NoteIndex, connection: apsw.Connection, question: Questio
     scores: dict[int, Scores] = {}
     for text in near.keys() | words:
         by_vector = vector_score(near[text]) if text in near else None
-        if found.of(text) or (question.is_known and is_related(by_vector)):
+        if found.of(text) or is_related(by_vector):
             by_words = bm25_score(found.of(text), found.best)
             scores[text] = Scores(hybrid_score(by_vector, by_words), by_vector, by_words)
     return scores

@@ -218,3 +218,30 @@ def test_what_is_dropped_takes_no_place_of_what_is_found(ana, monkeypatch, limit
     assert found.mode == "hybrid"
     assert len(found.hits) == min(limit, 12)
     assert all("tea" in hit.text for hit in found.hits)
+
+
+@pytest.fixture
+def english_embedder(monkeypatch):
+    """An embedder that knows ASCII alone; for other texts it has one and the same vector."""
+    alike = np.full(384, 384**-0.5, np.float32)
+
+    def embed(texts):
+        return np.array(
+            [each if text.isascii() else alike for text, each in zip(texts, embed_texts(texts), strict=True)]
+        )
+
+    monkeypatch.setattr(vectors, "embed_texts", embed)
+    monkeypatch.setattr(vectors, "known_share", lambda text: sum(map(str.isascii, text)) / max(len(text), 1))
+
+
+def test_what_the_embedder_cannot_read_is_scored_by_its_words(ana, english_embedder):
+    """Spec 001, 混合搜尋: a vector that is alike for every text has no part in the score."""
+    for number, text in enumerate(("我們家的貓喜歡睡在窗邊", "週末要買貓砂", "- drinks tea 🍵🍵🍵🍵🍵🍵")):
+        (ana / f"{number}.md").write_text(text, encoding="utf-8")
+    chinese = find("貓砂")
+    assert (chinese.mode, chinese.reason) == ("keyword", search.UNREADABLE)
+    assert [hit.text for hit in chinese.hits] == ["週末要買貓砂"]
+    assert chinese.hits[0].score == chinese.hits[0].bm25_score
+    english = find("tea 🍵")
+    assert (english.mode, english.vectors_missing) == ("hybrid", 0)
+    assert [(hit.text, hit.vector_score is None) for hit in english.hits] == [("- drinks tea 🍵🍵🍵🍵🍵🍵", False)]
