@@ -12,7 +12,7 @@ from apps.notes.domain.text import front_matter_end, title_of
 
 # An embedder reads about so much of a text; a longer block is cut at its lines.
 MAX_CHARS = 1_000
-# Neighbours under the same headings become one chunk as long as they are no longer than this together.
+# Neighbours under the same headings, other than items, become one chunk that is no longer than this.
 GROUP_CHARS = 240
 # A note of more blocks is grouped up to MAX_CHARS, so that a file of single letters is not a million chunks.
 MAX_BLOCKS = 5_000
@@ -33,6 +33,7 @@ class Chunk:
     first_line: int
     last_line: int
     text: str
+    is_item: bool = False
 
     @property
     def digest(self) -> bytes:
@@ -168,7 +169,8 @@ class Reader:
             self.lines.pop()
         if self.lines:
             last = self.first + len(self.lines) - 1
-            self.chunks += cut(Chunk(self.heading, self.first, last, "\n".join(self.lines)))
+            text = "\n".join(self.lines)
+            self.chunks += cut(Chunk(self.heading, self.first, last, text, is_item=self.kind == "item"))
             if self.sections:
                 self.sections[-1].has_chunks = True
         self.lines, self.kind, self.fence = [], "", ""
@@ -185,22 +187,30 @@ def chunk_note(note: bytes) -> list[Chunk]:
     reader.leave_sections(0)
     chunks = sorted(reader.chunks, key=lambda chunk: chunk.first_line)
     if len(chunks) > MAX_BLOCKS:
-        return list(group(chunks, MAX_CHARS, across_headings=True))
+        return list(group(chunks, MAX_CHARS, across_all=True))
     return list(group(chunks, GROUP_CHARS))
 
 
-def group(chunks: Iterable[Chunk], most: int, *, across_headings: bool = False) -> Iterator[Chunk]:
-    """Yield chunks, of which neighbours that have at most so many characters together are one."""
+def group(chunks: Iterable[Chunk], most: int, *, across_all: bool = False) -> Iterator[Chunk]:
+    """Yield chunks, of which neighbours that have at most so many characters together are one.
+
+    An item of a list stays one of its own, and so does what is below another heading, unless it goes `across_all`.
+    """
     parts: list[Chunk] = []
     size = 0
     for chunk in chunks:
-        is_alike = parts and (across_headings or chunk.heading == parts[0].heading)
+        is_alike = parts and (across_all or is_groupable(parts[0], chunk))
         if not is_alike or size + len(chunk.text) > most:
             yield from joined(parts)
             parts, size = [], 0
         parts.append(chunk)
         size += len(chunk.text) + 1
     yield from joined(parts)
+
+
+def is_groupable(one: Chunk, other: Chunk) -> bool:
+    """Return whether two chunks are below the same headings, and none of them is an item."""
+    return one.heading == other.heading and not (one.is_item or other.is_item)
 
 
 def joined(parts: list[Chunk]) -> Iterator[Chunk]:

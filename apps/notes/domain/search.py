@@ -8,7 +8,6 @@ from enum import StrEnum
 VECTOR_WEIGHT, BM25_WEIGHT = 0.7, 0.3
 # The constant of BM25 as FTS5 has it: one word counts at most (1 + K1) times its rarity.
 K1 = 1.2
-_LEAST_RARITY = 1e-6
 DIGITS = 6
 # Below it a vector is no reason to show a text. By MiniLM 11 questions and texts that had nothing to do with each other
 # stayed below 0.22, and 9 of 12 texts that answered a question in other words reached 0.25.
@@ -52,17 +51,18 @@ class NoteSearch:
     vectors_missing: int = 0
 
 
-def best_bm25(texts: int, frequencies: Iterable[int]) -> float:
-    """Return what BM25 cannot exceed for a query: every word of it in a text, and nothing else, again and again.
-
-    texts: how many there are. frequencies: of each word, how many texts have it. The rarity is that of FTS5.
-    """
-    return sum((1 + K1) * rarity_of(texts, each) for each in frequencies)
+def best_bm25(rarities: Iterable[float]) -> float:
+    """Return what BM25 cannot exceed for words of such rarities: each in a text, and nothing else, again and again."""
+    return sum((1 + K1) * each for each in rarities)
 
 
 def rarity_of(texts: int, frequency: int) -> float:
-    """Return the rarity of a word that so many of the texts have, as FTS5 has it."""
-    return max(math.log((texts - frequency + 0.5) / (frequency + 0.5)), _LEAST_RARITY)
+    """Return the rarity of a word that so many of the texts have.
+
+    It is that of FTS5 with 1 inside the logarithm, as Lucene has it: a word that half of the texts have still says
+    something, and in a small store a text with it is not worth 0 beside a word that no text has.
+    """
+    return math.log(1 + (texts - frequency + 0.5) / (frequency + 0.5))
 
 
 def bm25_score(bm25: float, best: float) -> float:

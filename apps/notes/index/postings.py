@@ -1,7 +1,8 @@
 """BM25 of every text with any of the words of a question, by the postings that this process keeps in memory.
 
 FTS5 holds the words. It ranks by going through every text that has one of them, each time; here the texts of a word are
-read once, as arrays, and later questions add them up. The formula and its constants are those of `bm25` of FTS5.
+read once, as arrays, and later questions add them up. The formula and its constants are those of `bm25` of FTS5, but
+that of the rarity of a word (`rarity_of`).
 
 The words of a text never change, and its number is never used again. So what was read stays true: later texts
 are added, and those that were removed, which the index lists, are left out.
@@ -9,7 +10,7 @@ are added, and those that were removed, which the index lists, are left out.
 
 import threading
 from collections import OrderedDict
-from collections.abc import Collection, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass
 from itertools import chain
 
@@ -17,6 +18,7 @@ import apsw
 import numpy as np
 import numpy.typing as npt
 
+from apps.notes.domain.asked import AskedTerms
 from apps.notes.domain.search import K1, best_bm25, rarity_of
 from apps.notes.index.database import HEADING_WEIGHT, get_fact
 from apps.retrieval.domain.text.terms import terms
@@ -73,23 +75,30 @@ class Postings:
         with self._lock:
             self._empty()
 
-    def scores(self, connection: apsw.Connection, words: Collection[str]) -> WordScores:
-        """Return the BM25 of the texts of the index, within the transaction that the caller has begun."""
+    def scores(self, connection: apsw.Connection, asked: AskedTerms) -> WordScores:
+        """Return the BM25 of the texts of the index for terms with their weights.
+
+        It reads within the transaction that the caller has begun.
+        """
         with self._lock:
             newest = self._follow(connection)
             number = int(get_fact(connection, "texts") or 0)
             for_length = K1 * _B * number / max(self._total, 1)
             scores = np.zeros(len(self._lengths))
-            frequencies: list[int] = []
-            for word in words:
+            rarities: list[float] = []
+            for word, weight in chain(asked.words.items(), asked.parts.items()):
                 posting = self._posting(connection, word, newest)
                 lengths = self._lengths[posting.texts]
                 is_there = lengths > 0
+                # A word that no text has is as rare as one that a single text has.
+                rarity = weight * rarity_of(number, max(int(is_there.sum()), 1))
+                rarities.append(rarity)
+                if word in asked.parts:
+                    is_there &= scores[posting.texts] > 0
                 texts, counts, lengths = posting.texts[is_there], posting.counts[is_there], lengths[is_there]
-                frequencies.append(len(texts))
                 shares = counts / (counts + lengths * for_length + K1 * (1 - _B))
-                scores[texts] += rarity_of(number, len(texts)) * (K1 + 1) * shares
-            return WordScores(scores, best_bm25(number, frequencies))
+                scores[texts] += rarity * (K1 + 1) * shares
+            return WordScores(scores, best_bm25(rarities))
 
     def _empty(self) -> None:
         self._made = ""

@@ -7,6 +7,7 @@ import apsw
 
 from apps.core.domain.errors import UnavailableError
 from apps.llm.domain.embedder import EmbeddingError
+from apps.notes.domain.asked import AskedTerms, asked_terms
 from apps.notes.domain.search import (
     NoteHit,
     NoteSearch,
@@ -30,10 +31,7 @@ from apps.notes.index.vectors import (
     vectors_missing,
     vectors_problem,
 )
-from apps.retrieval.domain.text.terms import query_terms
 
-# Of a longer question only the first words are searched for.
-MAX_TERMS = 64
 # So many texts by vectors, and as many by words, are put into one order; at least MIN_CANDIDATES.
 CANDIDATES_PER_HIT, MIN_CANDIDATES = 4, 50
 # A search makes the vectors of so many texts that have none; the watching process makes the rest.
@@ -63,7 +61,7 @@ class Located:
 class Question:
     """What is searched for. vector: None where only words are compared, for a `reason`."""
 
-    words: tuple[str, ...]
+    terms: AskedTerms
     vector: Vector | None
     reason: str
     limit: int
@@ -100,7 +98,7 @@ def search(index: NoteIndex, query: str, limit: int) -> NoteSearch:
 
 def ask(index: NoteIndex, query: str, limit: int) -> Question:
     """Return the question to an index, with its vector where vectors are used, and make some that are missing."""
-    words, reason, vector = tuple(query_terms(query)[:MAX_TERMS]), vectors_problem(), None
+    asked, reason, vector = asked_terms(query), vectors_problem(), None
     if not reason:
         try:
             if is_readable(query):
@@ -110,7 +108,7 @@ def ask(index: NoteIndex, query: str, limit: int) -> Question:
                 reason = UNREADABLE
         except EmbeddingError:
             reason = vectors_problem()
-    return Question(words, vector, reason, limit)
+    return Question(asked, vector, reason, limit)
 
 
 def search_once(index: NoteIndex, connection: apsw.Connection, question: Question) -> tuple[list[Located], NoteSearch]:
@@ -136,7 +134,7 @@ def search_both(index: NoteIndex, connection: apsw.Connection, question: Questio
     What has nothing to do with the question is left out here, before the best are chosen.
     """
     near = index.signs.nearest(connection, vector, question.candidates) if vectors_made(connection) else {}
-    found = index.postings.scores(connection, question.words)
+    found = index.postings.scores(connection, question.terms)
     words = found.top(question.candidates).keys()
     near |= cosines(connection, vector, words - near.keys()) if near else {}
     scores: dict[int, Scores] = {}
@@ -150,7 +148,7 @@ def search_both(index: NoteIndex, connection: apsw.Connection, question: Questio
 
 def search_words(index: NoteIndex, connection: apsw.Connection, question: Question) -> dict[int, Scores]:
     """Return the scores of the best texts by words."""
-    found = index.postings.scores(connection, question.words)
+    found = index.postings.scores(connection, question.terms)
     scores = {text: bm25_score(bm25, found.best) for text, bm25 in found.top(question.limit).items()}
     return {text: Scores(score, None, score) for text, score in scores.items()}
 

@@ -108,10 +108,21 @@ def test_long_blocks_are_cut_at_lines_and_long_lines_at_spaces():
 
 def test_tiny_neighbours_are_grouped_below_the_same_headings(monkeypatch):
     monkeypatch.setattr(module, "GROUP_CHARS", 12)
-    assert parts(b"# A\n- one\n- two\n- three\n# B\n- four\n") == [
-        ("A", 2, 3, "- one\n- two"),
-        ("A", 4, 4, "- three"),
-        ("B", 6, 6, "- four"),
+    assert parts(b"# A\n\none\n\ntwo\n\nthree is long\n# B\n\nfour\n") == [
+        ("A", 3, 5, "one\ntwo"),
+        ("A", 7, 7, "three is long"),
+        ("B", 10, 10, "four"),
+    ]
+
+
+def test_items_of_a_list_are_never_grouped(monkeypatch):
+    """Spec 001, 搜尋記憶: a hit is one fact with its heading, however short the facts are."""
+    monkeypatch.setattr(module, "GROUP_CHARS", 240)
+    assert parts(b"# A\n- one\n- two\n\nthree\n\nfour\n\n- five\n") == [
+        ("A", 2, 2, "- one"),
+        ("A", 3, 3, "- two"),
+        ("A", 5, 7, "three\nfour"),
+        ("A", 9, 9, "- five"),
     ]
 
 

@@ -1,11 +1,15 @@
 """The scores of words that a process keeps in memory, beside those of FTS5, while notes change."""
 
+import math
 import random
+from collections import Counter
 from dataclasses import replace
 
 import pytest
 
 from apps.core.domain.scope import system_access
+from apps.notes.domain.asked import AskedTerms
+from apps.notes.domain.search import rarity_of
 from apps.notes.index import postings
 from apps.notes.index.handles import Indexes, index_of
 from apps.notes.index.places import place_of
@@ -49,12 +53,14 @@ def write_note(folder, chance, name):
 
 
 def by_engine(connection, words):
-    """Return the scores of FTS5 itself by text."""
-    question = " OR ".join(f'"{word}"' for word in words)
-    return {
-        text: -rank
-        for text, rank in connection.execute("SELECT rowid, rank FROM words WHERE words MATCH ?", (question,))
-    }
+    """Return the scores of FTS5 itself by text, a word at a time, with our rarity in the place of its own."""
+    number = connection.execute("SELECT count(*) FROM words").get
+    scores = Counter()
+    for word in words:
+        found = list(connection.execute("SELECT rowid, rank FROM words WHERE words MATCH ?", (f'"{word}"',)))
+        theirs = max(math.log((number - len(found) + 0.5) / (len(found) + 0.5)), 1e-6)
+        scores.update({text: -rank / theirs * rarity_of(number, len(found)) for text, rank in found})
+    return dict(scores)
 
 
 def assert_same(words, *several):
@@ -62,7 +68,7 @@ def assert_same(words, *several):
     with index_of(place_of("ana")).current() as connection, connection:
         expected = by_engine(connection, words)
         for each in several:
-            found = each.scores(connection, words)
+            found = each.scores(connection, AskedTerms(dict.fromkeys(words, 1.0)))
             assert found.top(10_000) == pytest.approx(expected, rel=1e-4)
             best = sorted(expected.values(), reverse=True)[:3]
             assert sorted(found.top(3).values(), reverse=True) == pytest.approx(best, rel=1e-4)
@@ -109,7 +115,37 @@ def test_only_the_indexes_used_last_stay_in_memory(folder, monkeypatch):
     indexes = Indexes()
     index = indexes.get(place_of("ana"))
     with index.current() as connection:
-        index.postings.scores(connection, ["tea"])
+        index.postings.scores(connection, AskedTerms({"tea": 1.0}))
     assert index.postings._made
     indexes.get(place_of("ben"))
     assert not index.postings._made
+
+
+def test_word_that_no_note_has_does_not_make_the_others_worth_nothing(folder):
+    """Spec 001, 搜尋記憶: in a store of two notes the one with a word of the question has a score."""
+    (folder / "0.md").write_text("- green tea in the morning\n")
+    (folder / "1.md").write_text("- tea at night\n")
+    hits = notes_search(ACCESS, "ana", "zeppelin tea").hits
+    assert len(hits) == 2
+    assert all(hit.score > 0.05 for hit in hits)
+
+
+def test_eighteen_items_are_hits_of_their_own(folder):
+    """Spec 001, 搜尋記憶: a hit is one fact with its heading and its line."""
+    items = "".join(f"- tea {number}\n" for number in range(18))
+    (folder / "MEMORY.md").write_text(f"# Drinks\n\n{items}")
+    (hit,) = notes_search(ACCESS, "ana", "tea 7", limit=1).hits
+    assert (hit.text, hit.heading, hit.first_line, hit.last_line) == ("- tea 7", "Drinks", 10, 10)
+
+
+def test_parts_of_chinese_words_order_hits_and_make_none(folder):
+    (folder / "0.md").write_text("- 週末喝綠茶\n", encoding="utf-8")
+    (folder / "1.md").write_text("- 週末睡覺\n", encoding="utf-8")
+    assert [hit.path for hit in notes_search(ACCESS, "ana", "週末紅茶嗎？").hits] == ["0.md", "1.md"]
+    assert not notes_search(ACCESS, "ana", "紅茶").hits
+
+
+@pytest.mark.parametrize("query", ["什麼時候", "嗎", "的", "請問有沒有", "?"])
+def test_question_of_nothing_but_asking_is_searched_for_as_it_is(folder, query):
+    (folder / "0.md").write_text("- 問：請問有沒有茶嗎 什麼時候的\n", encoding="utf-8")
+    assert len(notes_search(ACCESS, "ana", query).hits) == (query != "?")
