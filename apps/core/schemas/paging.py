@@ -115,7 +115,7 @@ class Page(Generic[Row]):
         """
         self.total = listed.count() if count else None
         if order.column is not None:
-            listed = listed.annotate(place=F(order.column) if isinstance(order.column, str) else order.column)
+            listed = listed.annotate(page_place=F(order.column) if isinstance(order.column, str) else order.column)
         limit = limit or DEFAULT_PAGE
         direction, start = OLDER, None
         if cursor is not None:
@@ -133,7 +133,7 @@ class Page(Generic[Row]):
         upwards = backwards is not order.ascending
         if start is not None:
             listed = listed.filter(beyond(start, upwards))
-        names = ["id"] if order.column is None else ["place", "id"]
+        names = ["id"] if order.column is None else ["page_place", "id"]
         rows = list(listed.order_by(*(name if upwards else f"-{name}" for name in names))[: limit + 1])
         ahead, behind, rows = len(rows) > limit, start is not None, rows[:limit]
         self.rows: list[Row] = rows[::-1] if backwards else rows
@@ -149,7 +149,7 @@ def place_of(row: QuerySet[Any], order: Order) -> tuple[Any, ...] | None:
         found = row.values_list("pk").first()
     else:
         place = F(order.column) if isinstance(order.column, str) else order.column
-        found = row.annotate(place=place).values_list("place", "pk").first()
+        found = row.annotate(page_place=place).values_list("page_place", "pk").first()
     return found
 
 
@@ -159,7 +159,7 @@ def beyond(place: tuple[Any, ...], upwards: bool) -> Q:
     if len(place) == 1:
         return Q(**{f"pk__{sign}": place[0]})
     value, number = place
-    return Q(**{f"place__{sign}": value}) | Q(**{"place": value, f"pk__{sign}": number})
+    return Q(**{f"page_place__{sign}": value}) | Q(**{"page_place": value, f"pk__{sign}": number})
 
 
 class PageEnds(Protocol):
@@ -186,4 +186,5 @@ def page_links(page: PageEnds, request: Request) -> dict[str, Any]:
 def _cursor(direction: str, rows: Sequence[Any]) -> str | None:
     if not rows:
         return None
-    return str(Cursor(direction, rows[0].uuid, write_value(rows[0].place) if hasattr(rows[0], "place") else ""))
+    value = write_value(rows[0].page_place) if hasattr(rows[0], "page_place") else ""
+    return str(Cursor(direction, rows[0].uuid, value))

@@ -241,3 +241,18 @@ def test_another_default_user_does_not_get_the_notes_of_the_former_one(settings,
     notes_prepare()
     assert api_for(Scope("bob")).get("/api/memory/main").json()["text"] == ""
     assert "tea" in api_for(Scope("ana")).get("/api/memory/main").json()["text"]
+
+
+def test_all_versions_are_reached_page_by_page(ana, main):
+    """Spec 001, CRUD 操作: `next` of a page of versions leads to the older ones, and `previous` back."""
+    for number in range(5):
+        append(ana, f"fact {number}")
+    address, numbers, previous = f"{NOTES}/versions?path=MEMORY.md&limit=2", [], None
+    while address:
+        page = ana.get(address.removeprefix("http://testserver"))
+        assert page.status_code == 200, page.content
+        numbers.append([each["number"] for each in page.json()["results"]])
+        address, previous = page.json()["next"], page.json()["previous"]
+    assert numbers == [[5, 4], [3, 2], [1]]
+    back = ana.get(previous.removeprefix("http://testserver")).json()
+    assert [each["number"] for each in back["results"]] == [3, 2]
