@@ -42,6 +42,9 @@ _KIN = re.compile(patterns.KIN)
 _COMPARED = re.compile("比起|跟|和|相比")
 _OWN_SENTENCE = re.compile("我|你|您|请|帮|这|那|谢|想问|可以|能")
 _TAIL = re.compile("(?:谢谢|感谢|拜托了?|哈哈+|呵呵|喔|哦|啦|耶|唷|哟|呀|啊|吼|齁|~|～|xd|谢啦)+$", re.IGNORECASE)
+_TODAY = re.compile("今天|今日|今早|今晨")
+_DONE = re.compile("[^好为除到不解罢得]了(?!解)|过(?!年|节|期|夜|敏|来|去)")
+_AHEAD = re.compile("要|会|将|打算|准备|预计|得|需要|必须|晚上|傍晚|今晚|等[下会]|待会|稍后")
 _PAST_DATE = ("昨", "前天", "去年", "上", "前年")
 _FESTIVAL = re.compile(
     "国庆|春节|过年|中秋|端午|清明|暑假|寒假|圣诞|元旦|跨年|连假|五一|十一长假|年底|月底|月初|年初|周末|[0-9]{1,2}/[0-9]{1,2}"
@@ -215,6 +218,8 @@ def has_date(plain: str) -> bool:
     dates = [found[0] for found in CHINESE_DATE.finditer(plain) if found["back"] != "前"]
     ahead = [found for found in dates if not found.startswith(_PAST_DATE)]
     if dates and not ahead:
+        return False
+    if all(_TODAY.match(found) for found in ahead) and _DONE.search(plain) and not _AHEAD.search(plain):
         return False
     return (bool(ahead) or bool(_FESTIVAL.search(plain))) and not plain.endswith("了")
 

@@ -168,3 +168,112 @@ def test_contents_can_be_compared_by_the_conflict_engine(first, second):
     assert evidence is not None
     assert evidence.score >= DECISIVE
     assert contents(first, second) == contents(second)
+
+
+class TestWordsOfPeople:
+    """Spec 001, 提取結果: what people say of themselves, of yesterday and of how they want to be answered."""
+
+    @pytest.mark.parametrize(
+        "said",
+        ["你总是帮助我", "你總是幫我很多", "你總是用很溫柔的語氣說話", "你一直都對我很好"],
+    )
+    def test_praise_is_no_instruction(self, said):
+        assert contents(said) == []
+
+    @pytest.mark.parametrize(
+        "said",
+        [
+            "今天我去了博物館",
+            "今天我们去吃了火锅",
+            "今天早上我去過銀行",
+            "Yesterday I bought a phone",
+            "Last week I had an exam.",
+        ],
+    )
+    def test_what_was_done_is_no_plan(self, said):
+        facts = extract_facts([Turn("user", said, AT)])
+        assert Category.PLAN not in {fact.category for fact in facts}
+
+    @pytest.mark.parametrize(
+        "said",
+        [
+            "今天下午我要去面試",
+            "明天我要去博物館",
+            "我訂了明天的機票去東京",
+            "I bought a phone, and I fly to Rome tomorrow.",
+        ],
+    )
+    def test_what_is_ahead_is_a_plan(self, said):
+        facts = extract_facts([Turn("user", said, AT)])
+        assert Category.PLAN in {fact.category for fact in facts}
+
+    @pytest.mark.parametrize(
+        "said",
+        [
+            "Please don't use emojis when you answer",
+            "Keep your lists short from now on",
+            "Answer in bullet points, please.",
+            "Use metric units when answering.",
+            "Don't apologise so much.",
+            "請用條列式",
+            "請用條列式回答",
+            "回答请简短一点",
+            "回答的時候不要用表情符號",
+            "請用繁體中文回覆",
+            "请你总是用中文回答",
+        ],
+    )
+    def test_how_to_answer_is_an_instruction(self, said):
+        (fact,) = extract_facts([Turn("user", said, AT)])
+        assert fact.category == Category.INSTRUCTION
+
+    @pytest.mark.parametrize(
+        "said",
+        [
+            "Can you use bullet points here?",
+            "Don't use that function.",
+            "Keep this short.",
+            "Don't worry about it when you answer.",
+            "請用條列式整理這篇文章",
+            "請用英文翻譯這句",
+        ],
+    )
+    def test_what_is_asked_for_now_is_no_instruction(self, said):
+        assert contents(said) == []
+
+    @pytest.mark.parametrize(
+        ("said", "content"),
+        [
+            ("For work: we've decided to use PostgreSQL.", "We've decided to use PostgreSQL."),
+            ("About the flat: we have decided to paint the walls.", "We have decided to paint the walls."),
+            ("工作：我們決定用 PostgreSQL", "我們決定用 PostgreSQL。"),
+        ],
+    )
+    def test_what_a_decision_is_about_does_not_hide_it(self, said, content):
+        assert contents(said) == [content]
+
+    def test_an_order_keeps_what_it_is_about(self):
+        assert "Always use tabs." not in contents("For Go code: always use tabs.")
+
+    @pytest.mark.parametrize("said", ["我是阿哲", "我是小美", "我是王小明", "我是陳怡君。", "大家好，我是阿哲"])
+    def test_a_name_is_known_without_a_word_for_it(self, said):
+        (fact,) = extract_facts([Turn("user", said, AT)])
+        assert (fact.category, fact.pattern) == (Category.ABOUT, "name")
+
+    @pytest.mark.parametrize(
+        "said",
+        [
+            "我是說你很棒",
+            "我是誰",
+            "我是阿公帶大的",
+            "我是真的很累",
+            "我是第一次來",
+            "我是小孩",
+            "我是高興的",
+            "我是高中生",
+            "我是老闆",
+            "我是常客",
+        ],
+    )
+    def test_other_words_after_i_am_are_no_names(self, said):
+        assert "name" not in {fact.pattern for fact in extract_facts([Turn("user", said, AT)])}

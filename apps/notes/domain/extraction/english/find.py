@@ -49,6 +49,10 @@ _LEAD = re.compile(
     r"|share)(?: that)?)\b[\s,:.!–—-]*(?:that (?=i\b))?)+",
     re.IGNORECASE,
 )
+# What a sentence is about, said before it. An order keeps it: it may hold for that alone.
+_TOPIC = re.compile(
+    r"^(?:for|about|regarding|re|concerning|as for|on|at|in) (?:[\w'-]+ ){0,3}[\w'-]+ ?: +", re.IGNORECASE
+)
 _REMEMBERS = re.compile(
     r"(?:^|[\s,])(?:(?:please|kindly|can you|could you|also|and) )*(?:remember|keep in mind|bear in mind"
     r"|don't forget|do not forget|take note|make a note|note|save this|store this|memori[sz]e|(?:write"
@@ -148,7 +152,7 @@ class EnglishReader:
         if has_mask(text):
             return []
         corrects = strip_openers(text)[1]
-        plain = refer_to(_LEAD.sub("", text), person)
+        plain = refer_to(_TOPIC.sub("", _LEAD.sub("", text)), person)
         found = [fact for piece in pieces_of(plain) for fact in self.facts_of(piece, corrects)]
         if not found and remembers and not _REMEMBERS.search(plain):
             found = remembered(plain)

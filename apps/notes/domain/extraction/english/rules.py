@@ -26,6 +26,32 @@ _BASE_NOT = (
     r"|one\b|an?\b|my\b|your\b)"
 )
 
+# How something is said rather than what: of an answer, it is asked for once and meant for all.
+_MANNER = (
+    r"(?:emojis?|emoticons?|bullet points?|bullets|(?:bulleted|numbered) lists?|lists|tables|headings?|headers|jargon"
+    r"|apologies|disclaimers?|exclamation (?:marks|points)|em[- ]dashes|filler(?: words)?|small talk|markdown"
+    r"|bold(?: text)?|abbreviations|acronyms|slang|hashtags|metric(?: units)?|imperial(?: units)?|celsius|fahrenheit"
+    r"|(?:24|12)-hour (?:times?|clock|format)|short (?:sentences|paragraphs)"
+    r"|(?:plain|simple|british|american|us|uk) (?:english|spelling|words|language|text)"
+    r"|full sentences|prose|lower ?case|technical (?:terms|language))"
+)
+_LANGUAGE = (
+    r"(?-i:English|German|French|Spanish|Italian|Portuguese|Dutch|Danish|Swedish|Norwegian|Finnish|Polish|Czech|Russian"
+    r"|Ukrainian|Mandarin|Cantonese|Chinese|Traditional Chinese|Simplified Chinese|Japanese|Korean|Hindi|Arabic|Hebrew"
+    r"|Turkish|Greek|Thai|Vietnamese|Indonesian)"
+)
+_ANSWER = r"(?:answer|reply|respond|talk|speak|write|explain)"
+_ANSWERS = (
+    r"(?:answers?|repl(?:y|ies)|responses?|lists?|explanations?|messages|summaries|sentences|paragraphs|code examples"
+    r"|examples|suggestions)"
+)
+_WHENEVER = (
+    rf"(?: (?:when(?:ever)? you {_ANSWER}|when (?:answering|replying|responding|talking|speaking|writing|explaining))"
+    r"(?: to)?(?: me)?)"
+)
+_ALWAYS = rf"(?:{_WHENEVER}| in (?:your|the) {_ANSWERS}| with me| to me| at all|,? please)*\W*$"
+_PLEASE = r"(?:please |kindly |can you |could you |will you |would you |and |so |also )*(?:please )?"
+
 INSTRUCTIONS = (
     pattern(
         "from-now-on",
@@ -80,6 +106,21 @@ INSTRUCTIONS = (
         r"|see\b)\w+|every time|each time"
         r"|unless i (?:ask|say|tell)|at all times|in my (?:emails|mails|code|documents|drafts|reports))\b",
         moods=ASKED_FOR,
+    ),
+    pattern(
+        "way-of-answering",
+        Category.INSTRUCTION,
+        0.85,
+        rf"{_PLEASE}(?:don't|do not|never|avoid|stop|skip|no|no more|less|fewer) (?:us(?:e|ing) |add(?:ing)? "
+        r"|includ(?:e|ing) |writ(?:e|ing) |put(?:ting)? )?(?:any |the |so many |too many |your |more )?"
+        rf"{_MANNER}(?: (?:and|or) {_MANNER})?{_ALWAYS}",
+        rf"{_PLEASE}(?:don't|do not|stop) apologi[sz](?:e|ing)(?: (?:so much|so often|all the time))?{_ALWAYS}",
+        rf"{_PLEASE}(?:use|stick to|prefer) (?:more |only )?{_MANNER}(?: (?:and|or) {_MANNER})?{_ALWAYS}",
+        rf"{_PLEASE}(?:keep|make) your {_ANSWERS} \w+(?: (?:and|but) \w+)?{_ALWAYS}",
+        rf"{_PLEASE}{_ANSWER}(?: to)?(?: me)?(?: only)? (?:in|with|without|using) (?:{_MANNER}|{_LANGUAGE}){_ALWAYS}",
+        rf"{_PLEASE}(?!(?:don't|do not) (?:worry|hesitate|be|forget)|be\b)(?:don't |do not )?"
+        rf"(?:{_ORDER}|mix|repeat|cite)(?!.*\b(?:this|that|these|those|here|it)\b) .{{2,60}}{_WHENEVER}\W*$",
+        moods=ASKED_FOR | {Mood.WISH},
     ),
     pattern(
         "whenever",
