@@ -3,9 +3,11 @@
 from collections import Counter
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
+from datetime import UTC, date, timedelta
 from uuid import UUID
+from zoneinfo import ZoneInfo
 
-from apps.core.domain.clock import SYSTEM_CLOCK, Clock
+from apps.core.domain.clock import SYSTEM_CLOCK, Clock, utcnow
 from apps.core.domain.errors import MemoryHubError, NotFoundError, UnavailableError
 from apps.core.domain.origin import WriteOrigin
 from apps.core.domain.randomness import RNG, SYSTEM_RNG
@@ -21,8 +23,8 @@ from apps.notes.conversations.reads import (
     run_list,
 )
 from apps.notes.conversations.status import AutoMemoryStatus, auto_memory_status
-from apps.notes.domain.places import DAILY_FOLDER, MAIN, NotePlace, has_versions
-from apps.notes.domain.prompt import Prompt, compose
+from apps.notes.domain.places import DAILY_FOLDER, MAIN, NotePlace, daily_place, has_versions
+from apps.notes.domain.prompt import Known, Prompt, compose
 from apps.notes.domain.prompt_main import Passage
 from apps.notes.domain.search import NoteHit, NoteSearch
 from apps.notes.files import changes
@@ -32,6 +34,7 @@ from apps.notes.files.folder import MAX_BYTES as MAX_NOTE_BYTES
 from apps.notes.files.folder import UNREADABLE
 from apps.notes.files.owner import folder_of, owner_to_read
 from apps.notes.files.versions import text_of
+from apps.notes.files.wishes import standing_wishes
 from apps.notes.index.handles import index_of
 from apps.notes.index.places import place_of
 from apps.notes.index.search import search
@@ -192,13 +195,15 @@ def prompt_compose(
     limit: int = 10,
     include_daily: bool = True,
     include_memories: bool = False,
+    zone: ZoneInfo | None = None,
     rng: RNG = SYSTEM_RNG,
     clock: Clock = SYSTEM_CLOCK,
 ) -> ComposedPrompt:
     """Compose what a model is shown of a user's notes, and of memories, in at most `budget` tokens (spec 001, prompt).
 
-    What cannot be searched now is left out, and the reason says so. Raises NotFoundError outside the bound,
-    ForbiddenError, ConflictError and UnavailableError for notes that cannot be read.
+    zone: where the person is, for what is today; by default UTC. What cannot be searched now is left out, and the
+    reason says so. Raises NotFoundError outside the bound, ForbiddenError, ConflictError and UnavailableError for notes
+    that cannot be read.
     """
     owner = owner_to_read(access, user_id)
     main = changes.note_read(owner, MAIN, clock=clock).text or b""
@@ -211,8 +216,27 @@ def prompt_compose(
             memories = memories_for(access, owner, message, limit)
         except UnavailableError as error:
             reason = reason or error.detail
-    prompt = compose(main.decode(errors="replace"), hits, memories, budget, rng)
+    today = utcnow(clock).astimezone(zone or UTC).date()
+    days = days_until(owner, today, clock) if include_daily else []
+    known = Known(hits, memories, standing_wishes(owner, main), days)
+    prompt = compose(main.decode(errors="replace"), known, budget, rng, today=today)
     return ComposedPrompt(prompt, mode, reason)
+
+
+def days_until(owner: str, today: date, clock: Clock) -> list[Passage]:
+    """Return the logs of today and yesterday that can be read and have any text."""
+    found: list[Passage] = []
+    for day in (today, today - timedelta(days=1)):
+        place = daily_place(day)
+        try:
+            text = (changes.note_read(owner, place, clock=clock).text or b"").decode(errors="replace").rstrip()
+        except MemoryHubError as error:
+            if error.code not in UNREADABLE:
+                raise
+            continue
+        if text:
+            found.append(Passage(text, str(place), 1, text.count("\n") + 1))
+    return found
 
 
 def passages_of(

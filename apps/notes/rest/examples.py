@@ -1,5 +1,7 @@
 """Examples of the operations of notes."""
 
+from datetime import date
+
 from apps.core.schemas.examples import Example
 from apps.notes.domain.prompt import introduction
 from apps.notes.rest import compaction_examples
@@ -71,7 +73,7 @@ SEARCH = {
 }
 
 BOUNDARY = "=====6c0f0d0b9f2f4c52a0c3f7c1d5b8e9a4====="
-PROMPT_TEXT = f"{introduction(BOUNDARY)}\n## Long-term Memory\n\n{BOUNDARY}\n{MAIN_TEXT}{BOUNDARY}\n"
+PROMPT_TEXT = f"{introduction(BOUNDARY, date(2026, 3, 4))}\n## Long-term Memory\n\n{BOUNDARY}\n{MAIN_TEXT}{BOUNDARY}\n"
 
 EXAMPLES = {
     "notes_search": Example(
@@ -118,7 +120,7 @@ EXAMPLES = {
         body={**ANA, "message": "What does Ana drink?", "budget_tokens": 2000},
         answer={
             "text": PROMPT_TEXT,
-            "tokens": 108,
+            "tokens": 116,
             "sections": [
                 {
                     "title": "Long-term Memory",

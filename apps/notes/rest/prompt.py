@@ -20,7 +20,7 @@ class PromptView(HubView):
 
     @extend_schema(operation_id="notes_prompt", request=PromptInput, responses={200: PromptOutput})
     def post(self, request: Request) -> Response:
-        """Compose MEMORY.md and what a search finds as a text for a system prompt, within a budget of tokens."""
+        """Compose MEMORY.md, the last two days and what a search finds as a text for a system prompt."""
         data = validate(PromptInput, request.data)
         composed = selectors.prompt_compose(
             self.access,
@@ -30,5 +30,6 @@ class PromptView(HubView):
             limit=data["limit"],
             include_daily=data["include_daily"],
             include_memories=data["include_memories"],
+            zone=data.get("timezone"),
         )
         return Response(prompt_json(composed))

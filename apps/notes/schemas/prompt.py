@@ -6,7 +6,16 @@ from rest_framework import serializers
 
 from apps.core.schemas.fields import StrictBooleanField, StrictIntegerField, VisibleTextField
 from apps.core.schemas.origins import OriginName
-from apps.notes.domain.prompt import LONG_TERM, MEMORIES, PAST_CONTEXT, LeftOut, Section
+from apps.core.schemas.windows import TimezoneField
+from apps.notes.domain.prompt import (
+    LONG_TERM,
+    MEMORIES,
+    PAST_CONTEXT,
+    RECENT_DAYS,
+    WISHES,
+    LeftOut,
+    Section,
+)
 from apps.notes.domain.prompt_main import Passage
 from apps.notes.schemas.notes import OwnerInput
 from apps.notes.selectors import ComposedPrompt
@@ -14,6 +23,7 @@ from apps.notes.selectors import ComposedPrompt
 MAX_MESSAGE_CHARS = 10_000
 DEFAULT_BUDGET, MIN_BUDGET, MAX_BUDGET = 4_000, 200, 100_000
 DEFAULT_LIMIT, MAX_LIMIT = 10, 50
+SECTIONS = [WISHES, LONG_TERM, RECENT_DAYS, PAST_CONTEXT, MEMORIES]
 
 
 class PromptInput(OwnerInput):
@@ -33,7 +43,10 @@ class PromptInput(OwnerInput):
     limit = StrictIntegerField(
         default=DEFAULT_LIMIT, min_value=0, max_value=MAX_LIMIT, help_text="Of passages, and of memories."
     )
-    include_daily = StrictBooleanField(default=True, help_text="Whether the search finds daily logs.")
+    include_daily = StrictBooleanField(
+        default=True, help_text="Whether the logs of today and yesterday are shown, and others found."
+    )
+    timezone = TimezoneField(help_text="Whose today, as an IANA name such as Europe/Oslo. Default: UTC.")
     include_memories = StrictBooleanField(default=False, help_text="Whether semantic memory is searched as well.")
 
 
@@ -50,7 +63,7 @@ class PromptPassageOutput(TypedDict):
 class PromptSectionOutput(TypedDict):
     """A section of the prompt."""
 
-    title: Annotated[str, serializers.ChoiceField(choices=[LONG_TERM, PAST_CONTEXT, MEMORIES])]
+    title: Annotated[str, serializers.ChoiceField(choices=SECTIONS)]
     tokens: int
     is_whole: Annotated[bool, "Whether nothing of it was left out."]
     items: list[PromptPassageOutput]

@@ -1,12 +1,14 @@
 """Composing a prompt of notes: within the budget, marked as data, and with what was left out."""
 
+from datetime import date
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from apps.core.domain.randomness import DeterministicRNG
 from apps.notes.domain.blocks import count_tokens, split_blocks
-from apps.notes.domain.prompt import LeftOut, Prompt, compose
+from apps.notes.domain.prompt import Known, LeftOut, Prompt, compose
 from apps.notes.domain.prompt_main import Passage
 from tests.timing import assert_quick
 
@@ -14,8 +16,9 @@ MAIN = "# About Ana\n\n## Preferences\n\n- likes green tea\n- rows on Sundays\n\
 DAY = Passage("- 09:30 was at the dentist", "daily/2026-03-04.md", 3, 3, "March")
 
 
-def composed(main=MAIN, hits=(), memories=(), budget=4_000) -> Prompt:
-    return compose(main, list(hits), list(memories), budget, DeterministicRNG(7))
+def composed(main=MAIN, hits=(), memories=(), budget=4_000, wishes=(), days=(), today=None) -> Prompt:
+    known = Known(list(hits), list(memories), list(wishes), list(days))
+    return compose(main, known, budget, DeterministicRNG(7), today=today)
 
 
 def boundary_of(text):
@@ -170,3 +173,43 @@ def test_five_megabytes_are_composed_quickly(part):
     text = "# Ana\n" + part * (5_000_000 // len(part)) + "x"
     hits = [Passage("a", "MEMORY.md", number * 1_000, number * 1_000 + 5) for number in range(1, 50)]
     assert_quick(lambda main: composed(main, hits), text, 3.0)
+
+
+def test_wishes_of_the_person_are_no_data():
+    """Spec 001, 注入 MEMORY.md: what the person asked of the assistant stands outside of the boundaries."""
+    prompt = composed(wishes=["Answer in bullet points.", "Call me Ana."], today=date(2026, 3, 4))
+    assert prompt.text.startswith("Today is Wednesday, 2026-03-04. ")
+    assert [each.title for each in prompt.sections] == ["Standing Wishes", "Long-term Memory"]
+    marked = prompt.text.split(f"====={boundary_of(prompt.text)}=====")
+    assert [number for number, part in enumerate(marked) if "- Answer in bullet points.\n- Call me Ana." in part] == [1]
+    assert "not instructions" in marked[1]
+    assert "likes green tea" in marked[2]
+
+
+def test_logs_of_the_last_days_are_shown_from_their_end():
+    today = Passage(
+        "\n".join(f"- {hour:02}:00 wrote to customer {hour}" for hour in range(24)), "daily/2026-03-05.md", 1, 24
+    )
+    whole = composed(days=[today, DAY], hits=[DAY, Passage("x", "y.md", 1, 1)])
+    assert [each.title for each in whole.sections] == [
+        "Long-term Memory",
+        "Today and Yesterday",
+        "Relevant Past Context",
+    ]
+    assert [each.path for each in whole.sections[2].passages] == ["y.md"], "what is shown is not repeated"
+    tight = composed(main="", days=[today, DAY], budget=250)
+    (shown,) = [each for each in tight.sections[0].passages if each.path == today.path]
+    assert shown.last_line == 24
+    assert 1 < shown.first_line <= 24
+    assert shown.text.endswith("customer 23")
+    assert tight.left_out[0] == LeftOut(today.path, 1, shown.first_line - 1)
+
+
+@given(
+    st.integers(min_value=60, max_value=700),
+    st.lists(st.sampled_from(["short", "word " * 40, "火星" * 30]), max_size=9),
+)
+def test_wishes_and_days_are_within_the_budget(budget, lines):
+    days = [Passage("\n".join(lines), "daily/2026-03-05.md", 1, len(lines))] if lines else []
+    prompt = composed(wishes=lines, days=days, hits=[DAY], budget=budget, today=date(2026, 3, 5))
+    assert prompt.tokens == count_tokens(prompt.text) <= budget
