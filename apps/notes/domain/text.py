@@ -46,6 +46,25 @@ def digest(text: bytes) -> str:
     return hashlib.sha256(text).hexdigest()
 
 
+def appended_since(text: bytes, base: str) -> bytes | None:
+    """Return what follows the text of a digest in another one; None where that is not its beginning, or empty.
+
+    The text of the digest ends with a line.
+    """
+    known, start = hashlib.sha256(), 0
+    while 0 < (end := text.find(b"\n", start) + 1) < len(text):
+        known.update(text[start:end])
+        if known.hexdigest() == base:
+            return text[end:]
+        start = end
+    return None
+
+
+def with_lines(text: bytes, lines: bytes) -> bytes:
+    """Return a text with further lines at its end."""
+    return text + (b"" if text.endswith(b"\n") or not text else line_end(text)) + lines
+
+
 def line_end(text: bytes) -> bytes:
     """Return the line end that a text uses at its first line; a line feed where it has none."""
     first = text.find(b"\n")

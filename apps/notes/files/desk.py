@@ -5,6 +5,8 @@ a change is recorded, written, and confirmed; a process that is killed in betwee
 What an editor saved in the very moment of a write, or over entries that it had not seen, is brought together.
 """
 
+import contextlib
+import time
 from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -13,8 +15,9 @@ from datetime import UTC, datetime
 from apps.core.domain.errors import ConflictError, UnavailableError
 from apps.core.steps import Step, no_step
 from apps.notes.domain.lines import Lines
+from apps.notes.domain.merge import merge_texts
 from apps.notes.domain.places import NotePlace
-from apps.notes.domain.text import Insertion, digest
+from apps.notes.domain.text import Insertion, appended_since, digest, with_lines
 from apps.notes.files.folder import Displaced, Folder
 from apps.notes.files.overwritten import find_absent, find_overwritten, join_lost, still_absent
 from apps.notes.files.owner import folder_of
@@ -33,8 +36,8 @@ from apps.notes.files.versions import (
 )
 from apps.notes.models import ChangeKind, NoteVersion
 
-# How often a change is made again because an editor saved at the same moment.
-_TRIES = 20
+# How often, or for how long, a change is made again because an editor saved at the same moment.
+_TRIES, _PATIENCE_SECONDS = 20, 1.0
 # Where a kill may interrupt `Desk.write`, besides those of `Folder.replace`.
 WRITE_STEPS = ("record", "replace", "confirm", "confirmed")
 # What a caller repeats where it did not come to pass; of anything else the text is kept.
@@ -199,19 +202,26 @@ class Desk:
         self, displaced: Displaced, text: bytes | None, last: NoteVersion | None
     ) -> tuple[bytes | None, NoteVersion | None]:
         """Bring in what an editor wrote to an exchanged file; keep it as a version where that is unsure."""
+        tail = appended_since(displaced.text, displaced.base)
+        if tail is not None:
+            return self.add_tail(displaced, tail, text or b"")
         before = digest(text or b"")
         versions = NoteVersion.objects.of(self.user_id, self.place).current()
         base = versions.filter(sha256=displaced.base).order_by("number").last()
         since = list(versions.filter(number__gt=base.number).order_by("number")) if base else []
-        if base is not None and all(version.offset is not None for version in since):
-            # Those since the exchange, and those before it that its editor had not seen either.
-            lost = find_absent(since, text or b"", displaced.text)
-            lost = join_lost(lost, find_overwritten(self.user_id, self.place, displaced.text, self.now))
-            took = self.folder.replace(self.place, displaced.text, before, self.step)
+        if base is not None:
+            mine, lost = displaced.text, list[LostEntry]()
+            if all(version.offset is not None for version in since):
+                # Those since the exchange, and those before it that its editor had not seen either.
+                lost = find_absent(since, text or b"", displaced.text)
+                lost = join_lost(lost, find_overwritten(self.user_id, self.place, displaced.text, self.now))
+            else:
+                mine = merge_bytes(text_of(base), text or b"", displaced.text)
+            took = self.folder.replace(self.place, mine, before, self.step)
             version = add_version(
-                self.user_id, self.place, ChangeKind.FOUND, displaced.text, author=DISK, at=self.now, is_written=False
+                self.user_id, self.place, ChangeKind.FOUND, mine, author=DISK, at=self.now, is_written=False
             )
-            text, last = self.add_again(lost, displaced.text, version)
+            text, last = self.add_again(lost, mine, version)
             NoteVersion.objects.filter(pk=version.pk).update(is_written=True)
             if took is not None and not took.is_expected:  # an editor saved since it was read
                 text, last = self.bring_back(took, text, ()), self.newest()
@@ -234,7 +244,8 @@ class Desk:
         An editor that saved since the note was read has its text recorded, and the change is made to that.
         """
         before, expected, author = base or b"", digest(base or b""), author or self.author
-        for _ in range(_TRIES):
+        deadline = time.monotonic() + _PATIENCE_SECONDS
+        while time.monotonic() < deadline:
             self.step("record")
             version, text = plan_version(
                 self.user_id,
@@ -255,6 +266,15 @@ class Desk:
                 version.save(update_fields=["is_written"])
                 self.step("confirmed")
                 return version, text
+            tail = appended_since(taken.text, expected)
+            is_read = version.offset is not None and has_one_more(inserted_by(version), before, taken.text)
+            if tail is not None and not is_read:
+                # Another program has only added to it: what was written stays, and its lines follow.
+                version.is_written = True
+                version.save(update_fields=["is_written"])
+                with contextlib.suppress(UnavailableError):
+                    self.add_tail(taken, tail, text)
+                return version, text
             base = self.bring_back(taken, text, [version])
             if kind is not ChangeKind.APPEND:
                 add_version(self.user_id, self.place, ChangeKind.KEPT, text, author=self.author, at=self.now)
@@ -264,15 +284,42 @@ class Desk:
             expected = digest(base)
         raise UnavailableError("The note is being saved by others all the time: try again.", retry_after=1)
 
+    def add_tail(self, source: Displaced, tail: bytes, text: bytes) -> tuple[bytes, NoteVersion]:
+        """Add lines to a text that another program has added to what an exchange took away.
+
+        source: the file that has them. Where others save all the time it stays until a later look.
+        """
+        for _ in range(_TRIES):
+            after = with_lines(text, tail)
+            version = add_version(
+                self.user_id, self.place, ChangeKind.FOUND, after, author=DISK, at=self.now, is_written=False
+            )
+            took = self.folder.replace(self.place, after, digest(text), self.step)
+            more = None if took is None else appended_since(took.text, took.base)
+            if took is not None and not took.is_expected and more is None:
+                text = self.bring_back(took, after, [version])
+                continue
+            version.is_written = True
+            version.save(update_fields=["is_written"])
+            self.folder.settle(self.place, source)
+            if took is None or more is None:
+                return after, version
+            source, tail, text = took, more, after
+        raise UnavailableError("The note is being saved by others all the time: try again.", retry_after=1)
+
     def bring_back(self, taken: Displaced, ours: bytes, pending: Sequence[NoteVersion]) -> bytes:
         """Put back what an editor saved in the moment of a change, with the entries that it lacks; return the text.
 
         ours: what is on the disk, unless an editor saved once more. pending: the change, which is given up once its
         text is not on the disk any more, so that a process that ends here leaves what `look` can sort out.
         """
+        tail = None
         while True:
             took = self.folder.replace(self.place, taken.text, digest(ours), self.step)
             if took is None or took.is_expected:
+                break
+            tail = appended_since(took.text, took.base)
+            if tail is not None:
                 break
             add_version(self.user_id, self.place, ChangeKind.KEPT, taken.text, author=DISK, at=self.now)
             ours, taken = taken.text, took
@@ -280,7 +327,15 @@ class Desk:
         text = self.found(taken.text, self.now)[0]
         # Its editor may not be done: what it writes to that file after this is a change of the text that was found.
         self.folder.settle(self.place, taken)
+        if took is not None and tail is not None:
+            text, _ = self.add_tail(took, tail, text)
         return text
+
+
+def merge_bytes(base: bytes, theirs: bytes, mine: bytes) -> bytes:
+    """Return two texts that were made of the same one as one text, with the lines of both."""
+    texts = (each.decode(errors="surrogateescape") for each in (base, theirs, mine))
+    return merge_texts(*texts).text.encode(errors="surrogateescape")
 
 
 def changed(text: bytes) -> NoteChangedError:

@@ -7,8 +7,10 @@ what was written to it since.
 
 import contextlib
 import errno
+import fcntl
 import os
 import shutil
+import signal
 import stat
 import sys
 import time
@@ -19,7 +21,7 @@ from pathlib import Path
 from apps.core.domain.errors import ConflictError, InvalidInputError, MemoryHubError, NotFoundError, UnavailableError
 from apps.core.steps import Step, no_step
 from apps.notes.domain.places import MAX_SEGMENTS, USERS_FOLDER, NotePlace, is_note_name, problem_of
-from apps.notes.domain.text import digest
+from apps.notes.domain.text import appended_since, digest
 from apps.notes.files.exchange import ExchangeUnsupportedError, exchange, rename_new
 from apps.notes.files.hidden import HiddenFile, displaced_name, new_name, parse_hidden, part_name
 
@@ -251,6 +253,7 @@ def text_of_displaced(directory: int, name: str, hidden: HiddenFile) -> bytes | 
         return None
     status = os.stat(name, dir_fd=directory, follow_symlinks=False)
     is_over = time.time() - max(status.st_ctime, status.st_mtime) > SETTLE_SECONDS
+    is_over = is_over and not has_writer(directory, name)
     if not is_over and hidden.is_untouched(status.st_mtime_ns):
         return None
     text = read_whole(directory, name)
@@ -278,10 +281,13 @@ def read_taken(directory: int, aside: str, name: str, ours: bytes, expected: str
 
 
 def read_quiet(directory: int, name: str, known: str) -> bytes:
-    """Return the bytes of a file once it was not written to for a moment."""
+    """Return the bytes of a file once it was not written to for a moment.
+
+    Whole lines after the known text are taken at once: others may go on adding to it for as long as they like.
+    """
     for _ in range(QUIET_TRIES):
         text = read_whole(directory, name)
-        if digest(text) == known:
+        if digest(text) == known or (text.endswith(b"\n") and appended_since(text, known) is not None):
             break
         if time.time() - os.stat(name, dir_fd=directory, follow_symlinks=False).st_mtime > QUIET_SECONDS:
             break
@@ -303,6 +309,28 @@ def read_whole(directory: int, name: str) -> bytes:
         if status.st_size > MAX_BYTES:
             raise too_large(shown)
         return file.read(MAX_BYTES + 1)
+
+
+def has_writer(directory: int, name: str) -> bool:
+    """Return whether a process has a file open to write it; false where the system cannot say.
+
+    Linux grants a lease for reading only while there is none. Whoever opened the file meanwhile would wait until it is
+    given back, and this process would be told so by a signal that does nothing.
+    """
+    if sys.platform != "linux":
+        return False
+    descriptor = os.open(name, _FILE, dir_fd=directory)
+    try:
+        fcntl.fcntl(descriptor, fcntl.F_SETSIG, signal.SIGURG)
+        fcntl.fcntl(descriptor, fcntl.F_SETLEASE, fcntl.F_RDLCK)
+        fcntl.fcntl(descriptor, fcntl.F_SETLEASE, fcntl.F_UNLCK)
+    except BlockingIOError:
+        return True
+    except OSError:  # a file of somebody else, or a file system without leases
+        return False
+    finally:
+        os.close(descriptor)
+    return False
 
 
 def sync_directory(path: Path) -> None:

@@ -13,7 +13,7 @@ from apps.core.db.user_locks import UserLockedError, locked_among
 from apps.core.domain.errors import UnavailableError
 from apps.notes.files.folder import notes_errors
 
-WAIT_SECONDS = 30.0
+WAIT_SECONDS = 5.0
 SHARED_BY = 256
 # Between two tries, on average: at random, so that none of a crowd is always late.
 _POLL_SECONDS = 0.005

@@ -449,3 +449,86 @@ def test_save_in_place_whose_return_is_cut_off_keeps_the_entries_since(main, mon
         with pytest.raises(CutOffError):
             append("plums", step=at("record", cut_off))
     assert note_read("ana", MAIN).text == b"# Mine\n- tea\n- rice\n"
+
+
+def append_line(path, line):
+    with path.open("a") as file:
+        file.write(f"{line}\n")
+
+
+@pytest.mark.parametrize("step", ["record", "replace", "write", "sync", "exchange"])
+def test_line_appended_in_the_moment_of_a_change_stays(main, step):
+    """Spec 001, MEMORY.md 持久化: an outside `echo >>` and the change of the hub are both there, once."""
+    append("tea")
+    append("rice", step=at(step, lambda: append_line(main, "from outside")))
+    assert sorted(note_read("ana", MAIN).text.decode().splitlines()) == ["- rice", "- tea", "from outside"]
+
+
+def test_line_appended_to_a_file_that_was_replaced_twice_stays(main, monkeypatch):
+    """A shell opens the file, the hub replaces it, somebody else saves, and only then the shell writes."""
+    append("tea")
+    with main.open("a") as shell:
+        append("rice")
+        append_line(main, "by another")
+        note_read("ana", MAIN)
+        append("plums")
+        shell.write("late\n")
+    monkeypatch.setattr(folders, "DONE_SECONDS", 0.0)
+    text = note_read("ana", MAIN).text.decode()
+    assert sorted(text.splitlines()) == ["- plums", "- rice", "- tea", "by another", "late"]
+    assert note_read("ana", MAIN).text.decode() == text
+
+
+def test_two_saves_of_the_same_moment_both_stay(main, monkeypatch):
+    """Of an editor that writes in place, after another one has saved: nothing is kept aside as a version only."""
+    main.write_text("# A\n- tea\n- rice\n")
+    note_read("ana", MAIN)
+    with main.open("r+") as editor:
+        append("plums")
+        save_by_rename(main, main.read_text().replace("# A\n", "# A\n- by another\n"))
+        note_read("ana", MAIN)
+        editor.write("# A\n- tea with milk\n- rice\n")
+    monkeypatch.setattr(folders, "DONE_SECONDS", 0.0)
+    text = note_read("ana", MAIN).text.decode()
+    assert text == "# A\n- by another\n- tea with milk\n- rice\n- plums\n" or set(text.splitlines()) == {
+        "# A", "- by another", "- tea", "- tea with milk", "- rice", "- plums"
+    }  # fmt: skip
+
+
+def test_writer_that_never_rests_starves_nobody(main, monkeypatch):
+    """Whoever appends in each moment of a change gets its lines in, and the change is made at once."""
+    monkeypatch.setattr(folders, "DONE_SECONDS", 0.0)
+    append("tea")
+    count = 0
+
+    def act(name):
+        nonlocal count
+        if name in {"exchange", "record"} and count < 60:
+            count += 1
+            append_line(main, f"line {count}")
+
+    began = time.monotonic()
+    append("rice", step=act)
+    assert time.monotonic() - began < 2
+    lines = note_read("ana", MAIN).text.decode().splitlines()
+    assert sorted(lines) == sorted(["- rice", "- tea", *(f"line {number}" for number in range(1, count + 1))])
+
+
+def test_file_that_a_program_keeps_open_is_followed(main, monkeypatch):
+    monkeypatch.setattr(folders, "SETTLE_SECONDS", 0.0)
+    monkeypatch.setattr(folders, "DONE_SECONDS", 0.0)
+    append("tea")
+    with main.open("a") as program:
+        append("rice")
+        time.sleep(0.05)
+        note_read("ana", MAIN)
+        program.write("first\n")
+        program.flush()
+        note_read("ana", MAIN)
+        append("plums")
+        program.write("second\n")
+    text = note_read("ana", MAIN).text.decode()
+    assert sorted(text.splitlines()) == ["- plums", "- rice", "- tea", "first", "second"]
+    time.sleep(0.05)
+    note_read("ana", MAIN)
+    assert [path.name for path in main.parent.iterdir() if path.name.startswith(".")] == []
