@@ -30,6 +30,10 @@ API_KEY_MIN_CHARS = 32
 API_KEY_MAX_CHARS = 200
 
 
+# Whose memory of a fresh hub it is where nobody is named: in a file of the data directory, written at the first start.
+DEFAULT_USER_FILE, OWNER = "default_user", "owner"
+
+
 @dataclass(frozen=True)
 class EmbeddingConfig:
     """The embedder that computes the vectors, and how it is reached."""
@@ -185,6 +189,29 @@ def read_config() -> Config:
         raise ImproperlyConfigured(f"{name} cannot be used. {' '.join(map(str, error.error_messages))}") from error
 
 
+def read_default_user(env: Env, data_dir: Path) -> str | None:
+    """Return MEMORYHUB_DEFAULT_USER, also where it names nobody; else the user of the data directory, if it has one."""
+    named = env.str("MEMORYHUB_DEFAULT_USER", None, validate=validate.Length(max=200))
+    if named is not None:
+        return named or None
+    with contextlib.suppress(OSError):
+        return (data_dir / DEFAULT_USER_FILE).read_text(encoding="utf-8").strip()[:200] or None
+    return None
+
+
+def choose_default_user(config: Config) -> str | None:
+    """Make the owner of a fresh hub its default user from the next start of a process on; return their id.
+
+    None where the configuration says who it is, or a server of PostgreSQL may be shared with other machines, whose data
+    directories have no such file.
+    """
+    if config.database_url or "MEMORYHUB_DEFAULT_USER" in os.environ:
+        return None
+    config.data_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
+    (config.data_dir / DEFAULT_USER_FILE).write_text(f"{OWNER}\n", encoding="utf-8")
+    return OWNER
+
+
 def read_environment(env: Env) -> Config:
     """Read every variable. Raises ImproperlyConfigured or EnvValidationError."""
     processors = os.cpu_count() or 1
@@ -201,7 +228,7 @@ def read_environment(env: Env) -> Config:
         api_key=read_api_key(env),
         secret_key=env.str("MEMORYHUB_SECRET_KEY", "") or None,
         debug=env.bool("MEMORYHUB_DEBUG", False),
-        default_user=env.str("MEMORYHUB_DEFAULT_USER", "", validate=validate.Length(max=200)) or None,
+        default_user=read_default_user(env, data_dir),
         run=env.str("MEMORYHUB_RUN", "", validate=validate.Length(max=200)) or None,
         web_processes=env.int("MEMORYHUB_WEB_PROCESSES", min(processors, 2), validate=validate.Range(min=1, max=64)),
         web_threads=env.int("MEMORYHUB_WEB_THREADS", 8, validate=validate.Range(min=1, max=256)),

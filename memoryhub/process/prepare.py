@@ -23,6 +23,7 @@ from apps.llm.services import ensure_space, get_embedder, prices_ensure
 from apps.notes.services import notes_prepare
 from apps.people.services import memberships_review
 from apps.semantic.services import outdated_words, refresh_words
+from memoryhub.config.hub import choose_default_user
 from memoryhub.postgres import check
 from memoryhub.process.startup import Credentials
 from memoryhub.schedules import SCHEDULES
@@ -72,11 +73,13 @@ def preparation_lock() -> Iterator[None]:
 def first_credentials() -> Credentials:
     """Create the admin user when there is no user, and the operator's API key when there is no key.
 
-    Return only what was generated here, not what the configuration contains.
+    A hub that has neither is fresh: it gets a default user. Return only what was made here, not what the configuration
+    contains.
     """
     config, users, notice = settings.MEMORYHUB, get_user_model().objects, None
-    password = api_key = None
+    password = api_key = default_user = None
     with transaction.atomic():
+        is_fresh = not users.exists() and not ApiKey.objects.exists()
         if not users.exists():
             password = secrets.token_urlsafe(15)
             users.create_superuser(username=config.admin_username, password=config.admin_password or password)
@@ -88,6 +91,8 @@ def first_credentials() -> Credentials:
                 secret=config.api_key,
                 actor="first start",
             )
+    if is_fresh:
+        default_user = choose_default_user(config)
     if config.admin_password:
         password = None
     if config.api_key:
@@ -97,7 +102,7 @@ def first_credentials() -> Credentials:
                 "MEMORYHUB_API_KEY is only used at the first start, and this hub has other keys: "
                 "create a key in the admin or with POST /api/keys."
             )
-    return Credentials(config.admin_username if password else None, password, api_key, notice)
+    return Credentials(config.admin_username if password else None, password, api_key, default_user, notice)
 
 
 def collect_static(root: Path) -> bool:

@@ -20,12 +20,14 @@ class StartError(Exception):
 class Credentials:
     """What the first start created; None for what existed before or came from the environment.
 
-    notice: something about the configured credentials that the operator should know.
+    default_user: whose memory it is from now on where nobody is named. notice: something about the configured
+    credentials that the operator should know.
     """
 
     admin_username: str | None = None
     admin_password: str | None = None
     api_key: str | None = None
+    default_user: str | None = None
     notice: str | None = None
 
     def print(self) -> None:
@@ -40,6 +42,9 @@ class Credentials:
             say(f"  Operator API key   {self.api_key}")
         if self.admin_password:
             say("  Sign in to the admin with them: its first page leads to the first key, memory and search.")
+        if self.default_user:
+            say(f"  Default user       {self.default_user}: whose memory it is where a request and its key name nobody")
+            say("                     (MEMORYHUB_DEFAULT_USER names another, or with no value nobody)")
         if self.notice:
             say(f"  {self.notice}", "yellow")
 

@@ -1,5 +1,6 @@
 """`manage.py prepare` on a server that DATABASE_URL names, as people do who start the servers themselves."""
 
+from dataclasses import replace
 from urllib.parse import quote
 
 import psycopg
@@ -7,6 +8,7 @@ import pytest
 from django.conf import settings
 
 from apps.llm.pricing.defaults import KNOWN_PRICES
+from memoryhub.config.hub import read_config
 from memoryhub.postgres.server import EmbeddedDatabase
 from memoryhub.process import prepare
 from memoryhub.process.startup import Credentials
@@ -58,7 +60,38 @@ def test_preparing_adds_the_prices_of_models(hub, server, worker_id):
     assert count == len(KNOWN_PRICES)
 
 
+@pytest.fixture
+def own_directory(settings, tmp_path):
+    """Use a data directory of its own, in which no default user was chosen."""
+    settings.MEMORYHUB = replace(settings.MEMORYHUB, data_dir=tmp_path)
+    return tmp_path
+
+
 @pytest.mark.django_db
+def test_fresh_hub_has_the_owner_as_default_user(own_directory, monkeypatch):
+    """Spec 001, CRUD 操作: a bare GET /api/memory/main is answered on a fresh hub, and `up` says whose memory it is."""
+    first = prepare.first_credentials()
+    assert first.default_user == "owner"
+    assert prepare.first_credentials().default_user is None
+    monkeypatch.setenv("MEMORYHUB_DATA_DIR", str(own_directory))
+    assert read_config().default_user == "owner"
+    for name, user in (("ana", "ana"), ("", None)):
+        monkeypatch.setenv("MEMORYHUB_DEFAULT_USER", name)
+        assert read_config().default_user == user
+
+
+@pytest.mark.django_db
+def test_hub_that_was_in_use_gets_no_default_user(own_directory):
+    from apps.core.models import ApiKey
+
+    prepare.first_credentials()
+    (own_directory / "default_user").unlink()
+    ApiKey.objects.all().delete()
+    assert prepare.first_credentials().default_user is None
+
+
+@pytest.mark.django_db
+@pytest.mark.usefixtures("own_directory")
 def test_random_credentials_are_returned_first_time_and_never_again():
     first = prepare.first_credentials()
     assert first.admin_username == "admin"
@@ -68,6 +101,7 @@ def test_random_credentials_are_returned_first_time_and_never_again():
 
 
 @pytest.mark.django_db
+@pytest.mark.usefixtures("own_directory")
 def test_a_revoked_first_key_is_not_made_again():
     from apps.core.models import ApiKey
     from apps.core.services import key_revoke
