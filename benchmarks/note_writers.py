@@ -17,8 +17,8 @@ API_WRITERS = 4
 ECHO_SECONDS, EDITOR_SECONDS = 0.1, 2.0
 # After the last write the hub is read so often, with pauses, before the lines are counted.
 LAST_LOOKS, LAST_PAUSE = 4, 1.5
-# A shell that opens the file for each line.
-SHELL = 'while IFS= read -r line; do echo "$line" >> "$1"; done'
+# A shell that opens the file for each line, and says when it is written.
+SHELL = 'while IFS= read -r line; do echo "$line" >> "$1"; echo; done'
 
 
 @dataclass
@@ -92,15 +92,15 @@ class NoteWriters:
     def write_by_shell(self, number: int, written: Written) -> None:
         """Append lines as `echo >>` does."""
         arguments = ["sh", "-c", SHELL, "sh", str(self.path)]
-        with subprocess.Popen(arguments, stdin=subprocess.PIPE, text=True) as shell:
-            while time.monotonic() < self.until and shell.stdin is not None:
+        with subprocess.Popen(arguments, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as shell:
+            while time.monotonic() < self.until and shell.stdin is not None and shell.stdout is not None:
                 line = f"shell {number} {len(written.lines)}"
                 with self.turn:
                     shell.stdin.write(f"{line}\n")
                     shell.stdin.flush()
-                    time.sleep(ECHO_SECONDS / 2)
+                    shell.stdout.readline()
                 written.lines.append(line)
-                time.sleep(ECHO_SECONDS / 2)
+                time.sleep(ECHO_SECONDS)
 
     def write_by_editor(self, number: int, written: Written) -> None:
         """Read the file, write it with a further line under another name, and rename that."""

@@ -22,8 +22,7 @@ def read_memory(access: Access, parameters: Mapping[str, Any]) -> Json:
 
 def append_memory(access: Access, parameters: Mapping[str, Any]) -> Json:
     """Add the fact that a model states to MEMORY.md."""
-    fact = {"entry": parameters["fact"], **{name: each for name, each in parameters.items() if name != "fact"}}
-    data = checked_parameters(MainEntryInput, fact)
+    data = checked_parameters(MainEntryInput, parameters)
     version, is_new = main_append(
         access=access,
         user_id=data.get("user_id"),
@@ -82,6 +81,7 @@ APPEND_MEMORY = Tool(
     permission=Permission.WRITE,
     handler=append_memory,
     parameters=fact_parameters(),
+    aliases={"entry": "fact", "content": "fact", "text": "fact"},
 )
 
 SEARCH_MEMORY = Tool(
@@ -90,6 +90,7 @@ SEARCH_MEMORY = Tool(
     permission=Permission.READ,
     handler=search_memory,
     parameters=tool_parameters(SearchMemoryInput),
+    aliases={"q": "query"},
 )
 
 APPEND_DAILY_LOG = Tool(
@@ -97,6 +98,7 @@ APPEND_DAILY_LOG = Tool(
     description="Add a note about what happens today to the daily log.",
     permission=Permission.WRITE,
     handler=append_daily_log,
+    aliases={"fact": "entry", "content": "entry", "text": "entry"},
     parameters=tool_parameters(DailyEntryInput, descriptions={"entry": "What happened, or what to come back to."}),
 )
 

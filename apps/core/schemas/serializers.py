@@ -1,7 +1,7 @@
 """Serializers that refuse what they do not know, and that of errors."""
 
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, ClassVar
 
 from rest_framework import serializers
 
@@ -10,16 +10,37 @@ from apps.core.schemas.fields import IdentifierField, printable
 
 
 class StrictSerializer(serializers.Serializer[Any]):
-    """Input whose fields are all known; the error names the unknown ones."""
+    """Input whose fields are all known; the error names the unknown ones.
+
+    aliases: other names of fields, as a specification or a tool has them; documented is the field's own.
+    """
+
+    aliases: ClassVar[Mapping[str, str]] = {}
 
     def to_internal_value(self, data: Any) -> Any:
         if isinstance(data, Mapping):
+            data = renamed(data, self.aliases)
             unknown = sorted(set(map(str, data)) - set(self.fields))
             if unknown:
                 raise serializers.ValidationError(
                     {printable(name): ["Unknown field."] for name in unknown[:10]}, code="unknown_field"
                 )
         return super().to_internal_value(data)
+
+
+def renamed(data: Mapping[str, Any], aliases: Mapping[str, str]) -> Mapping[str, Any]:
+    """Return input with the own names of its fields. Raises DRF's ValidationError where two of one field differ."""
+    used = [alias for alias in aliases if alias in data]
+    if not used:
+        return data
+    named = {name: value for name, value in data.items() if name not in used}
+    for alias in used:
+        name = aliases[alias]
+        if name in named and named[name] != data[alias]:
+            text = f"Give {name} or {alias}, which mean the same, or the same as both."
+            raise serializers.ValidationError({printable(alias): [text]}, code="contradiction")
+        named[name] = data[alias]
+    return named
 
 
 _shared: dict[type[serializers.BaseSerializer[Any]], serializers.BaseSerializer[Any]] = {}

@@ -61,6 +61,7 @@ class Tool:
     """A tool. name: snake_case. parameters: the JSON Schema of an object. permission: what the caller must hold.
 
     handler: runs it under the caller's access, with valid parameters; returns a JSON object, may raise MemoryHubError.
+    aliases: other names of parameters that are accepted, but not listed.
     """
 
     name: str
@@ -68,6 +69,7 @@ class Tool:
     parameters: Schema
     permission: Permission
     handler: Handler = field(repr=False)
+    aliases: Mapping[str, str] = field(default_factory=dict, repr=False)
 
     def __post_init__(self) -> None:
         if not _NAME.fullmatch(self.name):
@@ -75,6 +77,13 @@ class Tool:
         if self.parameters.get("type") != "object":
             raise ToolError(f"{self.name}: the schema of the parameters must be that of an object.")
         Draft202012Validator.check_schema(dict(self.parameters))
+
+    def named(self, parameters: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Return parameters with the names of the schema; one that has both names keeps both, and is refused."""
+        return {
+            self.aliases[name] if name in self.aliases and self.aliases[name] not in parameters else name: value
+            for name, value in parameters.items()
+        }
 
     @property
     def writes(self) -> bool:
@@ -154,7 +163,7 @@ class ToolRegistry:
             return refuse(ToolOutcome.FORBIDDEN, ToolProblem("permission_denied", detail))
         if tool.writes and request.truncated:
             return refuse(ToolOutcome.INVALID_PARAMETERS, *map(describe_truncated, request.truncated))
-        parameters = request.parameters
+        parameters = tool.named(request.parameters)
         if request.protocol is Protocol.VCP:
             parameters = parse_vcp_parameters(parameters, tool.parameters)
         problems = find_problems(self._validators[tool.name], parameters)

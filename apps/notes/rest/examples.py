@@ -173,6 +173,12 @@ EXAMPLES = {
         query=ANA,
         answer={**NOTE, "path": DAY_VERSION["path"], "text": DAY_TEXT},
     ),
+    "notes_today_retrieve": Example(
+        "Show the log of today",
+        after=("notes_daily_append",),
+        query={**ANA, "timezone": "Europe/Oslo"},
+        answer={**NOTE, "path": DAY_VERSION["path"], "text": DAY_TEXT},
+    ),
     "notes_daily_list": Example(
         "List the daily logs",
         after=("notes_daily_update",),

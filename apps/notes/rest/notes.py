@@ -1,6 +1,6 @@
 """Notes over REST (spec 001, memory REST API)."""
 
-from datetime import date
+from datetime import UTC, date
 from typing import Any
 from uuid import UUID
 
@@ -9,6 +9,7 @@ from rest_framework import status
 from rest_framework.request import Request
 from rest_framework.response import Response
 
+from apps.core.domain.clock import SYSTEM_CLOCK, utcnow
 from apps.core.rest.views import HubView, validate_query
 from apps.core.schemas.bodies import BASE_VALUES, CHARACTER_BYTES, BodyLimit, document_limit
 from apps.core.schemas.paging import Page, page_links
@@ -83,6 +84,21 @@ class DailyView(NoteView):
     def put(self, request: Request, day: date) -> Response:
         """Replace the log of a day, if it is still the one that was read; else 409, as for MEMORY.md."""
         return self.replace(request, daily_place(day))
+
+
+class TodayView(NoteView):
+    """The log of today."""
+
+    @extend_schema(
+        operation_id="notes_today_retrieve", parameters=[notes.TodayInput], responses={200: notes.NoteOutput}
+    )
+    def get(self, request: Request) -> Response:
+        """Show the log of today as it is on the disk now."""
+        data = validate_query(notes.TodayInput, request)
+        today = utcnow(SYSTEM_CLOCK).astimezone(data.get("timezone") or UTC)
+        return Response(
+            notes.note_json(selectors.note_get(self.access, data.get("user_id"), daily_place(today.date())))
+        )
 
 
 class DailyListView(HubView):

@@ -30,6 +30,7 @@ urlpatterns = [
     path("main/entries", notes.MainEntriesView.as_view(), name="notes-main-entries"),
     path("daily", notes.DailyListView.as_view(), name="notes-daily"),
     path("daily/entries", notes.DailyEntriesView.as_view(), name="notes-daily-entries"),
+    path("daily/today", notes.TodayView.as_view(), name="notes-today"),
     path("daily/<day:day>", notes.DailyView.as_view(), name="notes-day"),
     path("prompt", prompt.PromptView.as_view(), name="notes-prompt"),
     path("search", search.NoteSearchView.as_view(), name="notes-search"),

@@ -1,6 +1,7 @@
 """Inputs and outputs of notes (spec 001, memory REST API)."""
 
-from typing import Annotated, Any, TypedDict
+from collections.abc import Mapping
+from typing import Annotated, Any, ClassVar, TypedDict
 
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
@@ -27,6 +28,7 @@ class OwnerInput(StrictSerializer):
 class EntryInput(OwnerInput):
     """Something to add to a note."""
 
+    aliases: ClassVar[Mapping[str, str]] = {"fact": "entry", "content": "entry", "text": "entry"}
     entry = VisibleTextField(max_length=MAX_ENTRY_CHARS, help_text="Becomes an item of a list, as it is.")
     operation_id = IdentifierField(
         required=False, help_text="Chosen by the caller: the same one again adds nothing, and is answered as before."
@@ -59,12 +61,19 @@ class DailyEntryInput(EntryInput):
 class NoteEditInput(OwnerInput):
     """The whole text of a note."""
 
+    aliases: ClassVar[Mapping[str, str]] = {"content": "text"}
     text = StrictCharField(trim_whitespace=False, allow_blank=True, max_length=MAX_TEXT_CHARS)
     base_sha256 = serializers.RegexField(
         r"^[0-9a-f]{64}$",
         required=False,
         help_text="`sha256` of the text that was read. Needed unless the note is new.",
     )
+
+
+class TodayInput(OwnerInput):
+    """The query string of the log of today."""
+
+    timezone = TimezoneField(help_text="Whose today, as an IANA name such as Europe/Oslo. Default: UTC.")
 
 
 class VersionListInput(OwnerInput):

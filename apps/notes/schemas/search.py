@@ -1,6 +1,7 @@
 """Inputs and outputs of searches in notes (spec 001, search API)."""
 
-from typing import Annotated, TypedDict
+from collections.abc import Mapping
+from typing import Annotated, ClassVar, TypedDict
 
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
@@ -18,12 +19,14 @@ MODES = [(mode.value, mode.value) for mode in NoteSearchMode]
 class SearchMemoryInput(OwnerInput):
     """A question to the notes of a user."""
 
+    aliases: ClassVar[Mapping[str, str]] = {"q": "query"}
     query = VisibleTextField(max_length=MAX_QUERY_CHARS, help_text="Words to find, in any language.")
 
 
 class NoteSearchInput(OwnerInput):
     """The query string of a search in notes."""
 
+    aliases: ClassVar[Mapping[str, str]] = {"query": "q", "top_k": "limit"}
     q = VisibleTextField(max_length=MAX_QUERY_CHARS, help_text="Words to find, in any language.")
     limit = serializers.IntegerField(required=False, min_value=1, max_value=MAX_LIMIT, default=DEFAULT_LIMIT)
 

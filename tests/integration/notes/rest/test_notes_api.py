@@ -256,3 +256,30 @@ def test_all_versions_are_reached_page_by_page(ana, main):
     assert numbers == [[5, 4], [3, 2], [1]]
     back = ana.get(previous.removeprefix("http://testserver")).json()
     assert [each["number"] for each in back["results"]] == [3, 2]
+
+
+@pytest.mark.parametrize("name", ["entry", "fact", "content", "text"])
+def test_entry_has_the_names_of_rest_and_tools(ana, main, name):
+    """Spec 001, append_memory tool: one vocabulary, whoever calls."""
+    assert ana.post(f"{NOTES}/main/entries", {name: "likes tea"}).status_code == 201
+    assert main.read_text() == "- likes tea\n"
+    request = f'[[ABP_TOOL:append_memory]]{{"{name}": "likes rice"}}'
+    assert ana.post("/api/llm/tools/execute", {"text": request}).json()["results"][0]["outcome"] == "done"
+    assert main.read_text() == "- likes tea\n- likes rice\n"
+
+
+def test_two_names_of_one_field_that_differ_are_refused(ana):
+    refused = ana.post(f"{NOTES}/main/entries", {"entry": "tea", "fact": "rice"})
+    assert (refused.status_code, refused.json()["errors"][0]["attr"]) == (400, "fact")
+    assert ana.post(f"{NOTES}/main/entries", {"entry": "tea", "fact": "tea"}).status_code == 201
+    assert ana.get(f"{NOTES}/search?q=tea&query=rice").status_code == 400
+    assert ana.get(f"{NOTES}/search?query=tea").json()["count"] == 1
+
+
+def test_log_of_today_has_an_address(ana):
+    """Spec 001, 每日日誌: /api/memory/daily/today is that of the person's time zone."""
+    added = ana.post(f"{NOTES}/daily/entries", {"content": "the boat is back", "timezone": "Pacific/Kiritimati"})
+    shown = ana.get(f"{NOTES}/daily/today?timezone=Pacific/Kiritimati").json()
+    assert shown["path"] == added.json()["version"]["path"]
+    assert "the boat is back" in shown["text"]
+    assert ana.get(f"{NOTES}/daily/today?timezone=Nowhere").status_code == 400
