@@ -1,6 +1,7 @@
 """The door of `notes` for writes."""
 
 from collections.abc import Mapping
+from dataclasses import asdict
 from datetime import UTC, date, datetime
 from typing import Any
 from uuid import UUID
@@ -9,9 +10,10 @@ from zoneinfo import ZoneInfo
 from django.conf import settings
 
 from apps.core.domain.clock import SYSTEM_CLOCK, Clock, utcnow
-from apps.core.domain.errors import ForbiddenError
+from apps.core.domain.errors import ForbiddenError, InvalidInputError
 from apps.core.domain.scope import Access, Permission
 from apps.core.pauses import require_saving
+from apps.llm.services import models_listing
 from apps.notes.commands.run import Command, CommandResult, Notes
 from apps.notes.compaction import decide
 from apps.notes.compaction.request import compaction_request
@@ -22,8 +24,9 @@ from apps.notes.conversations.retention import contents_clear
 from apps.notes.conversations.runs import runs_continue
 from apps.notes.conversations.undo import fact_undo
 from apps.notes.domain.places import MAIN, NotePlace, daily_place
+from apps.notes.domain.settings import MemoryConfig, camel_name
 from apps.notes.files import changes
-from apps.notes.files.config import ReadConfig, config_change
+from apps.notes.files.config import ReadConfig, config_change, config_of
 from apps.notes.files.desk import NoteChangedError
 from apps.notes.files.owner import NotesOwnerError, owner_to_read, owner_to_write, root_folder
 from apps.notes.files.watch import find_users, look_at_changed
@@ -183,10 +186,33 @@ def config_update(
 ) -> ReadConfig:
     """Set some settings of a user, by their names in camelCase, with values that `ConfigInput` has checked.
 
-    Raises ForbiddenError, InvalidInputError, ConflictError for a file that cannot be read, UnavailableError.
+    Raises ForbiddenError, InvalidInputError, also for a model that no provider has, ConflictError for a file that
+    cannot be read, UnavailableError.
     """
     owner = owner_to_write(access, user_id)
+    require_models(values, config_of(owner))
     return config_change(owner, values, author=access.actor, clock=clock)
+
+
+def require_models(values: Mapping[str, Any], present: MemoryConfig) -> None:
+    """Raise InvalidInputError for a chosen model that none of the providers has.
+
+    What is chosen already may stay, and any name is taken while a provider does not say which models it has.
+    """
+    now = {camel_name(name): value for name, value in asdict(present).items()}
+    chosen = {name: value for name, value in values.items() if name.endswith("Model") and value != now[name]}
+    if not chosen:
+        return
+    listing = models_listing()
+    known = {model.name for model in listing.models}
+    if not listing.providers or not all(provider.list.names for provider in listing.providers):
+        return
+    for name, value in chosen.items():
+        if value not in known:
+            detail = (
+                f"No provider of the hub has the model {value[:100]}. GET /api/llm/models lists those that there are."
+            )
+            raise InvalidInputError(detail, attr=name, code="model_not_available")
 
 
 def memory_command(

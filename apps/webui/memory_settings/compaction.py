@@ -16,6 +16,7 @@ from apps.notes.selectors import (
     NoteVersion,
     compaction_detail,
     compaction_list,
+    config_get,
     note_get,
     note_versions,
     version_text,
@@ -36,10 +37,11 @@ def compaction_state(person: Person) -> dict[str, Any]:
     try:
         last = compaction_list(person.access, person.user_id).newest_first().first()
         note = note_get(person.access, person.user_id, MAIN)
+        model = config_get(person.access, person.user_id).config.llm_compaction_model
     except MemoryHubError as error:
-        return {"problem": problem_words(error), "last": None, "facts": 0}
+        return {"problem": problem_words(error), "last": None, "facts": 0, "model": ""}
     shown = {} if last is None else {"reason": reason_of(last), **changes_of(person, last)}
-    return {"problem": "", "last": last, "facts": count_facts(note.text or b""), **shown}
+    return {"problem": "", "last": last, "facts": count_facts(note.text or b""), "model": model, **shown}
 
 
 def reason_of(row: Compaction) -> str:

@@ -5,6 +5,8 @@ from django.test import Client
 from django.urls import reverse
 
 from apps.core.pauses import pause_begin
+from apps.notes.domain.places import MAIN
+from apps.notes.files.changes import note_append
 from apps.semantic.models import Memory
 from tests.integration.webui.person import ANA, BEN, browser_of
 
@@ -21,6 +23,14 @@ def test_home_says_how_it_begins_until_something_is_known(ana: Client) -> None:
     memory = Memory.objects.get()
     assert (memory.user_id, memory.source) == (ANA, "user")
     assert "I play the cello" not in browser_of(BEN).get("/").content.decode()
+
+
+def test_facts_in_notes_are_known(ana: Client) -> None:
+    note_append(ANA, MAIN, "plays the cello", author="person:ana")
+    note_append(ANA, MAIN, "has a cat", author="person:ana")
+    page = ana.get("/").content.decode()
+    assert "Your notes hold 2 facts that assistants read." in page
+    assert "How it begins" not in page
 
 
 def test_what_a_person_writes_is_theirs_whatever_the_form_says(ana: Client) -> None:

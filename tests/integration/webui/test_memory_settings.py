@@ -241,7 +241,9 @@ def part_of(browser: Client) -> str:
 
 def test_a_compaction_is_asked_for_once_and_shows_its_progress(ana: Client) -> None:
     memory(TEXT)
-    assert "MEMORY.md has 6 facts now." in page(ana, PAGE)
+    shown = page(ana, PAGE)
+    assert "MEMORY.md has 6 facts now." in shown
+    assert "The model is <strong>gpt-4o-mini</strong>." in shown
     for _ in range(2):
         shown = ana.post(reverse("webui:memory_compact"), headers=SCRIPT).content.decode()
         assert "A model is reading MEMORY.md." in shown

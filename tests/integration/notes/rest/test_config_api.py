@@ -14,6 +14,9 @@ from django.db import connection
 
 from apps.core.domain.scope import Permission, Scope
 from apps.core.personal.store import ExportRequest
+from apps.llm.model_catalogue import ListedModel, ListedProvider, ModelsListing
+from apps.llm.providers.configured import ModelRole
+from apps.llm.providers.model_lists import ModelList
 from apps.notes.domain.names import folder_name
 from apps.notes.domain.places import CONFIG as CONFIG_PLACE
 from apps.notes.domain.settings import SAFE, SETTINGS, BrokenConfigError, MemoryConfig, camel_name
@@ -340,3 +343,20 @@ def test_two_changes_at_once_are_both_kept(file):
     with ThreadPoolExecutor(3) as pool:
         assert list(pool.map(change, numbers)) == [200] * 3
     assert json.loads(file.read_text()) == {"mine": 1, **numbers}
+
+
+def test_model_that_does_not_exist_is_refused_when_it_is_saved(ana, monkeypatch):
+    """Spec 001, 模型選擇: one of the models that the providers list, or the one that was chosen before."""
+    put(ana, {"llmGatingModel": "chosen-before"})
+    provider = ListedProvider("openai", ModelRole.PRIMARY, ModelList(("gpt-4o", "gpt-4o-mini")))
+    models = tuple(ListedModel(name, "openai", None, True, ()) for name in provider.list.names)
+    listing = ModelsListing((provider,), models)
+    monkeypatch.setattr("apps.notes.services.models_listing", lambda: listing)
+    refused = ana.call("PUT", CONFIG, {"llmCompactionModel": "gpt-9", "autoExtract": False})
+    error = refused.json()["errors"][0]
+    assert (refused.status_code, error["attr"], error["code"]) == (400, "llmCompactionModel", "model_not_available")
+    assert settings_of(ana)["autoExtract"] is True
+    put(ana, {"llmCompactionModel": "gpt-4o", "llmGatingModel": "chosen-before"})
+    silent = ListedProvider("local", ModelRole.FALLBACK, ModelList(problem="no answer"))
+    listing = ModelsListing((provider, silent), models)
+    put(ana, {"llmCompactionModel": "may-be-local"})
