@@ -12,6 +12,7 @@ from apps.llm.domain.protocol.results import ProtocolMode
 from apps.llm.schemas.tools import (
     ExecuteOutput,
     ParseOutput,
+    ToolCallInput,
     ToolListOutput,
     ToolTextInput,
     render_executed,
@@ -51,13 +52,14 @@ class ExecuteView(HubView):
     needed_permission = Permission.READ
     body_limit = staticmethod(document_limit)
 
-    @extend_schema(operation_id="llm_tools_execute", request=ToolTextInput, responses={200: ExecuteOutput})
+    @extend_schema(operation_id="llm_tools_execute", request=ToolCallInput, responses={200: ExecuteOutput})
     def post(self, request: Request) -> Response:
         """Find the tool request in the output of a model and run it with the rights of this key.
 
+        A call of a tool as OpenAI or Anthropic has it (`tool_use`, `function`, `function_call`) is taken as it is.
         Whatever is wrong with the request of the model is answered in `results`, with 200.
         """
-        data = validate(ToolTextInput, request.data)
+        data = validate(ToolCallInput, request.data)
         mode = ProtocolMode(data["mode"])
         executed = output_execute(access=self.access, text=data["text"], mode=mode)
         return Response(render_executed(executed, mode))

@@ -1,6 +1,8 @@
 """Inputs and outputs of the API for tools: their list, the requests in a model's output, and the results."""
 
-from collections.abc import Sequence
+import json
+import re
+from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, TypedDict
 
 from rest_framework import serializers
@@ -21,6 +23,9 @@ from apps.llm.tools.requests import ExecutedOutput
 
 MAX_OUTPUT_CHARS = 100_000
 PERMISSIONS = [permission.value for permission in Permission]
+# The kinds of items by which providers say that a model calls a tool.
+CALL_TYPES = ("tool_use", "function", "function_call")
+_TOOL_NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
 PROTOCOLS = [protocol.value for protocol in Protocol]
 BLOCK_PROTOCOLS = [Protocol.ABP.value, Protocol.VCP.value]
 FALLBACKS = [Protocol.VCP.value, Protocol.TEXT.value]
@@ -73,6 +78,31 @@ class ToolTextInput(StrictSerializer):
         default=ProtocolMode.DUAL.value,
         help_text="The protocols that are understood. Default: dual, which is ABP first and VCP when there is none.",
     )
+
+
+class ToolCallInput(ToolTextInput):
+    """The output of a model, or one call of a tool as the APIs of OpenAI and Anthropic have it, as it is."""
+
+    def to_internal_value(self, data: Any) -> Any:
+        return super().to_internal_value(text_of_call(data) or data)
+
+
+def text_of_call(data: Any) -> dict[str, str] | None:
+    """Return a call of a tool as the output of a model that makes it; None for anything else.
+
+    Anthropic: `tool_use` with `name` and `input`. OpenAI: `function` with `name` and `arguments`, a text, or an item of
+    its Responses API, `function_call`. What else they have, such as ids, says nothing here.
+    """
+    if not isinstance(data, Mapping):
+        return None
+    call = data.get("function") if data.get("type") == "function" else data
+    if not isinstance(call, Mapping) or data.get("type") not in CALL_TYPES:
+        return None
+    name, given = call.get("name"), call.get("input", call.get("arguments"))
+    if not isinstance(name, str) or not _TOOL_NAME.fullmatch(name) or not isinstance(given, Mapping | str):
+        return None
+    parameters = given if isinstance(given, str) else json.dumps(given, ensure_ascii=False)
+    return {"text": f"[[ABP_TOOL:{name}]]{parameters or '{}'}"}
 
 
 class BlockOutput(TypedDict):

@@ -283,3 +283,27 @@ def test_log_of_today_has_an_address(ana):
     assert shown["path"] == added.json()["version"]["path"]
     assert "the boat is back" in shown["text"]
     assert ana.get(f"{NOTES}/daily/today?timezone=Nowhere").status_code == 400
+
+
+@pytest.mark.parametrize(
+    "call",
+    [
+        {"type": "tool_use", "id": "toolu_1", "name": "append_memory", "input": {"fact": "likes tea"}},
+        {
+            "id": "call_1",
+            "type": "function",
+            "function": {"name": "append_memory", "arguments": '{"fact": "likes tea"}'},
+        },
+        {"type": "function_call", "call_id": "c", "name": "append_memory", "arguments": '{"fact": "likes tea"}'},
+    ],
+)
+def test_call_of_a_provider_is_executed_as_it_is(ana, main, call):
+    """Spec 001, append_memory tool: a call that OpenAI or Anthropic hands over needs no translation."""
+    answer = ana.post("/api/llm/tools/execute", call).json()
+    assert [each["outcome"] for each in answer["results"]] == ["done"]
+    assert main.read_text() == "- likes tea\n"
+
+
+@pytest.mark.parametrize("call", [{"type": "tool_use", "name": "a]]b", "input": {}}, {"type": "tool_use"}, {"type": 7}])
+def test_what_is_no_call_is_refused(ana, call):
+    assert ana.post("/api/llm/tools/execute", call).status_code == 400
