@@ -17,7 +17,7 @@ from apps.core.steps import Step, no_step
 from apps.notes.domain.lines import Lines
 from apps.notes.domain.merge import merge_texts
 from apps.notes.domain.places import NotePlace
-from apps.notes.domain.text import Insertion, appended_since, digest, with_lines
+from apps.notes.domain.text import Insertion, appended_since, digest
 from apps.notes.files.folder import Displaced, Folder
 from apps.notes.files.overwritten import find_absent, find_overwritten, join_lost, still_absent
 from apps.notes.files.owner import folder_of
@@ -31,6 +31,7 @@ from apps.notes.files.versions import (
     item_of,
     latest,
     plan_again,
+    plan_lines,
     plan_version,
     text_of,
 )
@@ -187,7 +188,7 @@ class Desk:
                 NoteVersion.objects.filter(pk__in=[version.pk for version in planned]).update(is_written=True)
                 self.step("confirmed")
                 return after, planned[-1]
-            text = self.bring_back(taken, after, planned)
+            text = self.bring_back(taken, after, planned, base=text)
             last = self.newest()
         raise UnavailableError("The note is being saved by others all the time: try again.", retry_after=1)
 
@@ -205,7 +206,8 @@ class Desk:
         tail = appended_since(displaced.text, displaced.base)
         if tail is not None:
             return self.add_tail(displaced, tail, text or b"")
-        before = digest(text or b"")
+        current = text or b""
+        before = digest(current)
         versions = NoteVersion.objects.of(self.user_id, self.place).current()
         base = versions.filter(sha256=displaced.base).order_by("number").last()
         since = list(versions.filter(number__gt=base.number).order_by("number")) if base else []
@@ -224,7 +226,7 @@ class Desk:
             text, last = self.add_again(lost, mine, version)
             NoteVersion.objects.filter(pk=version.pk).update(is_written=True)
             if took is not None and not took.is_expected:  # an editor saved since it was read
-                text, last = self.bring_back(took, text, ()), self.newest()
+                text, last = self.bring_back(took, text, (), base=current, keeps_ours=True), self.newest()
         else:
             add_version(self.user_id, self.place, ChangeKind.KEPT, displaced.text, author=DISK, at=self.now)
         self.folder.settle(self.place, displaced)
@@ -275,7 +277,7 @@ class Desk:
                 with contextlib.suppress(UnavailableError):
                     self.add_tail(taken, tail, text)
                 return version, text
-            base = self.bring_back(taken, text, [version])
+            base = self.bring_back(taken, text, [version], base=base or b"")
             if kind is not ChangeKind.APPEND:
                 add_version(self.user_id, self.place, ChangeKind.KEPT, text, author=self.author, at=self.now)
                 raise changed(base)
@@ -290,41 +292,48 @@ class Desk:
         source: the file that has them. Where others save all the time it stays until a later look.
         """
         for _ in range(_TRIES):
-            after = with_lines(text, tail)
-            version = add_version(
-                self.user_id, self.place, ChangeKind.FOUND, after, author=DISK, at=self.now, is_written=False
-            )
+            planned, after = plan_lines(self.user_id, self.place, tail, text, author=DISK, at=self.now)
             took = self.folder.replace(self.place, after, digest(text), self.step)
             more = None if took is None else appended_since(took.text, took.base)
             if took is not None and not took.is_expected and more is None:
-                text = self.bring_back(took, after, [version])
+                text = self.bring_back(took, after, planned, base=text)
                 continue
-            version.is_written = True
-            version.save(update_fields=["is_written"])
+            NoteVersion.objects.filter(pk__in=[version.pk for version in planned]).update(is_written=True)
             self.folder.settle(self.place, source)
             if took is None or more is None:
-                return after, version
+                return after, self.newest()
             source, tail, text = took, more, after
         raise UnavailableError("The note is being saved by others all the time: try again.", retry_after=1)
 
-    def bring_back(self, taken: Displaced, ours: bytes, pending: Sequence[NoteVersion]) -> bytes:
+    def bring_back(
+        self,
+        taken: Displaced,
+        ours: bytes,
+        pending: Sequence[NoteVersion],
+        *,
+        base: bytes,
+        keeps_ours: bool = False,
+    ) -> bytes:
         """Put back what an editor saved in the moment of a change, with the entries that it lacks; return the text.
 
-        ours: what is on the disk, unless an editor saved once more. pending: the change, which is given up once its
-        text is not on the disk any more, so that a process that ends here leaves what `look` can sort out.
+        ours: what is on the disk, unless an editor saved once more: then the lines of both stay. pending: the change,
+        which is given up once its text is not on the disk any more, so that a process that ends here leaves what `look`
+        can sort out. base: what was on the disk before ours. keeps_ours: nobody makes the change again.
         """
         tail = None
+        wanted = merge_bytes(base, taken.text, ours) if keeps_ours else taken.text
         while True:
-            took = self.folder.replace(self.place, taken.text, digest(ours), self.step)
+            took = self.folder.replace(self.place, wanted, digest(ours), self.step)
             if took is None or took.is_expected:
                 break
             tail = appended_since(took.text, took.base)
             if tail is not None:
                 break
-            add_version(self.user_id, self.place, ChangeKind.KEPT, taken.text, author=DISK, at=self.now)
-            ours, taken = taken.text, took
+            for text in (wanted, took.text):  # what is aside has a version then, and is not brought in once more
+                add_version(self.user_id, self.place, ChangeKind.KEPT, text, author=DISK, at=self.now)
+            base, ours, wanted = wanted, wanted, merge_bytes(base, took.text, wanted)
         NoteVersion.objects.filter(pk__in=[version.pk for version in pending]).delete()
-        text = self.found(taken.text, self.now)[0]
+        text = self.found(wanted, self.now)[0]
         # Its editor may not be done: what it writes to that file after this is a change of the text that was found.
         self.folder.settle(self.place, taken)
         if took is not None and tail is not None:

@@ -9,7 +9,7 @@ from django.db.models import Q
 
 from apps.notes.domain.lines import Lines
 from apps.notes.domain.places import NotePlace
-from apps.notes.domain.text import Heading, Insertion, digest, put_item
+from apps.notes.domain.text import Heading, Insertion, digest, put_item, with_lines
 from apps.notes.models import ChangeKind, NoteVersion
 
 DISK = "disk"
@@ -159,6 +159,40 @@ def plan_again(
                 at=at,
                 is_written=False,
                 again=True,
+            )
+        )
+        number += 1
+        is_whole_due = number % WHOLE_EVERY == 0
+    NoteVersion.objects.bulk_create(planned, batch_size=1_000)
+    return planned, text
+
+
+def plan_lines(
+    user_id: str, place: NotePlace, lines: bytes, text: bytes, *, author: str, at: datetime
+) -> tuple[list[NoteVersion], bytes]:
+    """Record lines that are about to be added at the end of a text, all in one step; return it with them.
+
+    Each becomes a version of its own, so that it is added again like any entry where an editor had not seen it.
+    """
+    planned: list[NoteVersion] = []
+    number, is_whole_due = next_number(user_id, place)
+    for line in lines.splitlines(keepends=True):
+        insertion = Insertion(len(text), with_lines(text, line)[len(text) :])
+        text = insertion.apply(text)
+        planned.append(
+            NoteVersion(
+                user_id=user_id,
+                place=str(place),
+                number=number,
+                kind=ChangeKind.APPEND,
+                sha256=digest(text),
+                size=len(text),
+                text=zlib.compress(insertion.inserted),
+                whole=zlib.compress(text) if is_whole_due else None,
+                offset=insertion.offset,
+                author=author,
+                at=at,
+                is_written=False,
             )
         )
         number += 1

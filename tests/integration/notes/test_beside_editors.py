@@ -532,3 +532,23 @@ def test_file_that_a_program_keeps_open_is_followed(main, monkeypatch):
     time.sleep(0.05)
     note_read("ana", MAIN)
     assert [path.name for path in main.parent.iterdir() if path.name.startswith(".")] == []
+
+
+@pytest.mark.parametrize("lines", [["from outside"], ["one", "two", "three"]])
+def test_line_that_an_editor_could_not_see_for_a_moment_stays(main, lines):
+    """An editor reads between the exchange and the moment in which the lines of another are back, and saves later."""
+    append("tea")
+    read = []
+
+    def step(name):
+        if name == "exchange" and not read:
+            for line in lines:
+                append_line(main, line)
+        if name == "sync directory" and not read:
+            read.append(main.read_text())
+
+    append("rice", step=step)
+    assert all(line not in read[0] for line in lines)
+    save_by_rename(main, "mine\n" + read[0])
+    found = note_read("ana", MAIN).text.decode()
+    assert sorted(found.splitlines()) == sorted(["- rice", "- tea", "mine", *lines])

@@ -213,7 +213,7 @@ def test_entry_that_an_editor_saved_before_it_was_recorded_is_added_again_like_o
             save_by_rename(main, "yours\n" + main.read_text())
 
     append("rice", operation="turn 7", step=step)
-    assert note_read("ana", MAIN).text == b"yours\n- tea\n- rice\n"
+    assert note_read("ana", MAIN).text == b"yours\nmine\n- tea\n- rice\n"
     assert not append("rice", operation="turn 7")[1]
     append("plums")
     assert text_of(NoteVersion.objects.order_by("number").last()) == main.read_bytes()
