@@ -204,16 +204,18 @@ class Desk:
     ) -> tuple[bytes | None, NoteVersion | None]:
         """Bring in what an editor wrote to an exchanged file; keep it as a version where that is unsure."""
         tail = appended_since(displaced.text, displaced.base)
-        if tail is not None:
-            return self.add_tail(displaced, tail, text or b"")
+        if tail is not None and text is not None:
+            return self.add_tail(displaced, tail, text)
         current = text or b""
         before = digest(current)
         versions = NoteVersion.objects.of(self.user_id, self.place).current()
         base = versions.filter(sha256=displaced.base).order_by("number").last()
         since = list(versions.filter(number__gt=base.number).order_by("number")) if base else []
-        if base is not None:
+        is_appended = all(version.offset is not None for version in since)
+        # What was deleted since stays so.
+        if base is not None and (is_appended or text is not None):
             mine, lost = displaced.text, list[LostEntry]()
-            if all(version.offset is not None for version in since):
+            if is_appended:
                 # Those since the exchange, and those before it that its editor had not seen either.
                 lost = find_absent(since, text or b"", displaced.text)
                 lost = join_lost(lost, find_overwritten(self.user_id, self.place, displaced.text, self.now))

@@ -156,7 +156,7 @@ def test_revision_is_made_of_what_an_editor_has_saved_since(main):
 
     version, text = note_revise("ana", MAIN, revise, author="test", step=save_at(main, "mine", "exchange", times=2))
     # The entry that the editor had not seen was added again, and is in what was revised.
-    assert (text, main.read_bytes(), version.kind) == (b"ours 0\n- plums\n", text, ChangeKind.EDIT)
+    assert (text, main.read_bytes(), version.kind) == (b"ours 0\nours 1\n- plums\n", text, ChangeKind.EDIT)
     assert {b"- tea\n", b"mine 1", b"mine 0"} <= texts()
 
 
