@@ -1,5 +1,7 @@
 """What the hostile tests compare: all that is stored, and the shape of a refusal."""
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from typing import Any
 
 from django.apps import apps
@@ -12,20 +14,34 @@ VOLATILE = {"core_apikey": "last_used_at"}
 COUNTS = {"llm_tooloutputday", "llm_toolrunday"}
 
 
-def stored() -> dict[str, list[tuple[Any, ...]]]:
-    """Every row of every table of ours and of the task queue."""
-    tables = [
+def stored() -> dict[str, list[Any]]:
+    """Every row of every table of ours and of the task queue, asked for in one statement."""
+    found: dict[str, list[Any]] = {table: [] for table in _tables()}
+    rows = (f"SELECT '{one}' AS name, to_jsonb(t) - '{VOLATILE.get(one, '')}' AS row FROM \"{one}\" t" for one in found)
+    with connection.cursor() as cursor:
+        cursor.execute(" UNION ALL ".join(rows) + " ORDER BY name, row")
+        for table, row in cursor.fetchall():
+            found[table].append(row)
+    return found
+
+
+def _tables() -> list[str]:
+    return [
         model._meta.db_table
         for model in apps.get_models(include_auto_created=True)
         if model._meta.app_label in {"core", "episodic", "events", "llm", "rules", "semantic", "sync", "django_q"}
+        and model._meta.db_table not in COUNTS
     ]
-    return {table: _rows(table) for table in tables if table not in COUNTS}
 
 
-def _rows(table: str) -> list[tuple[Any, ...]]:
-    with connection.cursor() as cursor:
-        cursor.execute(f'SELECT to_jsonb(t) - %s FROM "{table}" t ORDER BY 1', [VOLATILE.get(table, "")])
-        return list(cursor.fetchall())
+@contextmanager
+def in_case(name: object) -> Iterator[None]:
+    """Have a failure say in which case of a loop it is."""
+    try:
+        yield
+    except AssertionError as error:
+        error.add_note(f"in the case: {name}")
+        raise
 
 
 def assert_refused(response: HttpResponse, status: int, attr: str | None) -> None:

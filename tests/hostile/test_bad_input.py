@@ -9,7 +9,7 @@ from django.http import HttpResponse
 from apps.core.domain.scope import Permission, Scope
 from apps.semantic.store.embedding_space import current_space
 from tests.api import MEMORIES, SEARCH, Api, api_for
-from tests.hostile.support import assert_refused, stored
+from tests.hostile.support import assert_refused, in_case, stored
 
 pytestmark = pytest.mark.django_db
 
@@ -43,8 +43,8 @@ def key(**fields: Any) -> dict[str, Any]:
     return {"name": "an assistant", **fields}
 
 
-def cases() -> list[Any]:
-    """(path, body, field at fault)."""
+def cases() -> dict[str, list[tuple[Any, str | None]]]:
+    """Bodies and the field at fault, by path."""
     table: list[tuple[str, Any, str | None]] = [
         (MEMORIES, {"user_id": "ana"}, "content"),
         (MEMORIES, {"content": "whose?"}, "user_id"),
@@ -180,14 +180,19 @@ def cases() -> list[Any]:
         table += [(MEMORIES, sample(**{field: bad}), field) for bad in (-0.1, 1.1, "1", True, [], {}, 10**400)]
     for path in (MEMORIES, BATCH, SEARCH, KEYS):
         table += [(path, body, "non_field_errors") for body in ([], [sample()], "tea", 7, True)]
-    return [pytest.param(*row, id=f"{number}-{row[0].rpartition('/')[2]}-{row[2]}") for number, row in enumerate(table)]
+    found: dict[str, list[tuple[Any, str | None]]] = {}
+    for path, body, field in table:
+        found.setdefault(path, []).append((body, field))
+    return found
 
 
-@pytest.mark.parametrize(("path", "body", "attr"), cases())
-def test_bad_input_names_field_and_writes_nothing(api: Api, path: str, body: Any, attr: str | None) -> None:
+@pytest.mark.parametrize(("path", "bad"), cases().items(), ids=cases())
+def test_bad_input_names_field_and_writes_nothing(api: Api, path: str, bad: list[tuple[Any, str | None]]) -> None:
     before = stored()
-    assert_refused(api.post(path, json.dumps(body)), 400, attr)
-    assert stored() == before
+    for number, (body, attr) in enumerate(bad):
+        with in_case(f"{number}, {attr}: {str(body)[:200]}"):
+            assert_refused(api.post(path, json.dumps(body)), 400, attr)
+            assert stored() == before
 
 
 RAW = [

@@ -9,7 +9,7 @@ from django.urls import reverse
 from apps.core.domain.scope import Permission, Scope
 from apps.core.models import ApiKey
 from tests.api import MEMORIES, Api, api_for
-from tests.hostile.support import assert_refused, same, stored
+from tests.hostile.support import assert_refused, in_case, same, stored
 from tests.hostile.world import NOWHERE, OPERATIONS, PUBLIC, SCOPES, Operation, World, refused_callers, sentinel
 
 pytestmark = pytest.mark.django_db
@@ -17,34 +17,44 @@ pytestmark = pytest.mark.django_db
 KEYS = "/api/keys"
 EACH_OPERATION = pytest.mark.parametrize("operation", OPERATIONS, ids=str)
 ABOUT_KEYS = [operation for operation in OPERATIONS if operation.is_about_keys]
-WRITES = [operation for operation in OPERATIONS if operation.is_write]
+# What is refused changes nothing, so that the operations of a part of the API are called one after the other.
+PARTS = {
+    part: [operation for operation in OPERATIONS if operation.part == part]
+    for part in sorted({operation.part for operation in OPERATIONS})
+}
+EACH_PART = pytest.mark.parametrize("part", PARTS)
 
 
 # --- without a valid key ------------------------------------------------------------------------------
 
 
-@EACH_OPERATION
-def test_without_valid_key_nothing_is_told_or_changed(world: World, operation: Operation) -> None:
+@EACH_PART
+def test_without_valid_key_nothing_is_told_or_changed(world: World, part: str) -> None:
     callers = refused_callers()
     target = world.kept()[0].uuid
     before = stored()
-    answers = {name: operation.call(api, target) for name, api in callers.items()}
-    for answer in answers.values():
-        assert_refused(answer, 401, None)
-        assert same(answer, answers["unknown"])
-        assert answer["WWW-Authenticate"].startswith("Bearer")
-    assert stored() == before
+    for operation in PARTS[part]:
+        answers = {name: operation.call(api, target) for name, api in callers.items()}
+        for name, answer in answers.items():
+            with in_case(f"{operation}, {name}"):
+                assert_refused(answer, 401, None)
+                assert same(answer, answers["unknown"])
+                assert answer["WWW-Authenticate"].startswith("Bearer")
+        with in_case(operation):
+            assert stored() == before
     assert not ApiKey.objects.filter(name__in=["revoked", "rotated"]).exclude(last_used_at=None).exists()
 
 
-@EACH_OPERATION
-def test_without_any_key_every_method_is_refused_alike(world: World, operation: Operation) -> None:
+@EACH_PART
+def test_without_any_key_every_method_is_refused_alike(world: World, part: str) -> None:
     before = stored()
-    for method in (None, "OPTIONS", "HEAD", "PUT", "TRACE"):
-        one = operation.call(Api(), world.kept()[0].uuid, method)
-        assert one.status_code == 401
-        assert same(one, operation.call(Api(), NOWHERE, method))
-    assert stored() == before
+    for operation in PARTS[part]:
+        with in_case(operation):
+            for method in (None, "OPTIONS", "HEAD", "PUT", "TRACE"):
+                one = operation.call(Api(), world.kept()[0].uuid, method)
+                assert one.status_code == 401
+                assert same(one, operation.call(Api(), NOWHERE, method))
+            assert stored() == before
 
 
 MALFORMED = [
@@ -53,15 +63,17 @@ MALFORMED = [
 ]  # fmt: skip
 
 
-@EACH_OPERATION
-def test_a_malformed_header_opens_nothing(operation: Operation) -> None:
+@EACH_PART
+def test_a_malformed_header_opens_nothing(part: str) -> None:
     key = api_for(Scope(), Permission.OPERATOR).key
     before = stored()
-    for template in MALFORMED:
-        api = Api()
-        api.client.defaults["HTTP_AUTHORIZATION"] = template.format(key=key)
-        assert_refused(operation.call(api), 401, None)
-    assert stored() == before
+    for operation in PARTS[part]:
+        with in_case(operation):
+            for template in MALFORMED:
+                api = Api()
+                api.client.defaults["HTTP_AUTHORIZATION"] = template.format(key=key)
+                assert_refused(operation.call(api), 401, None)
+            assert stored() == before
 
 
 def test_key_in_address_or_in_cookie_opens_nothing() -> None:
@@ -74,15 +86,17 @@ def test_key_in_address_or_in_cookie_opens_nothing() -> None:
 # --- what a key may do --------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("operation", WRITES, ids=str)
-def test_a_key_that_reads_writes_nothing(world: World, operation: Operation) -> None:
+@EACH_PART
+def test_a_key_that_reads_writes_nothing(world: World, part: str) -> None:
     reader = api_for(Scope(), Permission.READ)
-    targets = [ApiKey.objects.all()[0].uuid] if operation.is_about_keys else [m.uuid for m in world.memories[:2]]
+    key = ApiKey.objects.all()[0].uuid
     before = stored()
-    for target in targets:
-        assert_refused(operation.call(reader, target), 403, None)
-        assert same(operation.call(reader, target), operation.call(reader, NOWHERE))
-    assert stored() == before
+    for operation in [operation for operation in PARTS[part] if operation.is_write]:
+        with in_case(operation):
+            for target in [key] if operation.is_about_keys else [m.uuid for m in world.memories[:2]]:
+                assert_refused(operation.call(reader, target), 403, None)
+                assert same(operation.call(reader, target), operation.call(reader, NOWHERE))
+            assert stored() == before
 
 
 @pytest.mark.parametrize("operation", ABOUT_KEYS, ids=str)

@@ -157,7 +157,7 @@ def home() -> Api:
 def others() -> dict[str, list[Any]]:
     """All that is stored in the household and with the persona of others."""
     return {
-        table: [row for row in rows if re.search(r'"household_id": "h1"|"persona_id": "p1"', row[0])]
+        table: [row for row in rows if re.search(r'"household_id": "h1"|"persona_id": "p1"', row)]
         for table, rows in stored().items()
         if table not in {"core_keyday", "core_apikey"}
     }

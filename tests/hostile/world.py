@@ -198,6 +198,11 @@ class Operation:
         return "<uuid:uuid>" in self.route
 
     @property
+    def part(self) -> str:
+        """The part of the API that it is in, such as `semantic`."""
+        return self.route.split("/")[1]
+
+    @property
     def is_about_keys(self) -> bool:
         """Whether only operators may call it: keys, and the forgetting of people."""
         return self.route.startswith(("api/keys", "api/erasures"))
