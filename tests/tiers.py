@@ -33,7 +33,6 @@ PATHS = {
         "system/browser/",
         "system/test_now_says.py",
         "system/test_live_processes.py",
-        "system/test_live_person.py",
     ),
     "kill": ("system/",),
     "deep": (

@@ -1,4 +1,7 @@
-"""Live pages on two real web processes: changes reach both, and a page finds the other one when its own is killed."""
+"""Live pages on two real web processes: changes reach both, and a page finds the other one when its own is killed.
+
+On a person's pages, what an assistant saves appears at once, and is taken back.
+"""
 
 import contextlib
 import json
@@ -9,11 +12,11 @@ from typing import Any
 
 import psutil
 import pytest
-from playwright.sync_api import Page, sync_playwright
+from playwright.sync_api import Browser, Page, WebSocketRoute, sync_playwright
 from websockets.exceptions import InvalidStatus
 from websockets.sync.client import ClientConnection, connect
 
-from tests.system.browser.test_admin_browser import BROWSER, FLAGS
+from tests.system.browser.test_admin_browser import BROWSER, FLAGS, watch
 from tests.system.hub import Hub, wait_for
 from tests.system.test_web_processes import ask
 from tests.system.test_web_server import web_processes
@@ -29,6 +32,14 @@ from django.test import Client
 client = Client()
 client.force_login(User.objects.create_superuser("operator"))
 print(client.cookies["sessionid"].value)
+"""
+SIGN_IN_PERSONS = """
+from django.test import Client
+from apps.accounts.services import person_create
+for name in ("cleo", "dora"):
+    client = Client()
+    client.force_login(person_create(username=name, person_id=name))
+    print(client.cookies["sessionid"].value)
 """
 # A part of a page, as the templates write it. Its answer is a document of the hub, whatever it says.
 PART = """
@@ -126,20 +137,99 @@ def test_without_a_session_there_is_no_socket(hub: Hub) -> None:
 
 
 @pytest.fixture(scope="module")
-def page(hub: Hub, session: str) -> Iterator[Page]:
-    """An admin page that is live."""
+def browser(hub: Hub) -> Iterator[Browser]:
     if BROWSER is None:
         pytest.skip("no chromium, chromium-browser or google-chrome in PATH")
     with sync_playwright() as playwright:
         browser = playwright.chromium.launch(executable_path=BROWSER, args=FLAGS)
-        base = f"http://127.0.0.1:{hub.port}"
-        context = browser.new_context()
-        context.add_cookies([{"name": "sessionid", "value": session, "url": base}])
-        page = context.new_page()
-        page.goto(f"{base}/admin/", wait_until="load")
-        page.evaluate(PART)
-        yield page
+        yield browser
         browser.close()
+
+
+@pytest.fixture(scope="module")
+def sessions(hub: Hub) -> dict[str, str]:
+    done = hub.command("shell", "-v", "0", "-c", SIGN_IN_PERSONS)
+    assert done.returncode == 0, done.stderr
+    return dict(zip(("cleo", "dora"), done.stdout.split(), strict=True))
+
+
+def home_of(browser: Browser, hub: Hub, session: str) -> Page:
+    """Home on a phone, which counts what it fetches again."""
+    base = f"http://127.0.0.1:{hub.port}"
+    context = browser.new_context(viewport={"width": 390, "height": 844})
+    context.add_cookies([{"name": "sessionid", "value": session, "url": base}])
+    page = context.new_page()
+    page.goto(base, wait_until="load")
+    wait_for(lambda: page.get_attribute("#live-state", "data-state") == "live", "a live page", patience=20)
+    page.evaluate(
+        "window.topics = []; document.addEventListener('mh:topic', (event) => topics.push(event.detail.topic))"
+    )
+    return page
+
+
+def test_what_an_assistant_saves_appears_and_is_taken_back(
+    hub: Hub, browser: Browser, sessions: dict[str, str]
+) -> None:
+    cleo, dora = (home_of(browser, hub, sessions[name]) for name in ("cleo", "dora"))
+    complaints = watch(cleo)
+    cleo.evaluate("window.isSamePage = true")
+    time.sleep(1.5)  # what the first frames fetch
+    dora.evaluate("topics.length = 0")
+    began = time.monotonic()
+    assert ask(hub, "POST", MEMORIES, {"content": "Cleo plays the cello", "user_id": "cleo"})[0] == 201
+    cleo.wait_for_selector("#learned .said:has-text('Cleo plays the cello')", timeout=(2 + ROOM) * 1_000)
+    print(f"shown after {time.monotonic() - began:.2f} s")
+    assert cleo.evaluate("window.isSamePage"), "without a reload"
+    cleo.wait_for_selector("#latest :text('one thing')")
+    assert cleo.evaluate("document.documentElement.scrollWidth") == 390
+    time.sleep(1)
+    assert dora.evaluate("topics") == [], "another person hears nothing of it"
+    cleo.click("#learned button:has-text('Undo')")
+    cleo.wait_for_selector(".messages :text('Taken back')")
+    assert cleo.locator("#learned .said").count() == 0
+    _, found = ask(hub, "GET", f"{MEMORIES}?user_id=cleo", None)
+    assert found["results"] == []
+    assert complaints == []
+    for page in (cleo, dora):
+        page.context.close()
+
+
+def test_a_phone_says_since_when_its_socket_is_closed(hub: Hub, browser: Browser, sessions: dict[str, str]) -> None:
+    base = f"http://127.0.0.1:{hub.port}"
+    context = browser.new_context(viewport={"width": 320, "height": 640})
+    context.add_cookies([{"name": "sessionid", "value": sessions["cleo"], "url": base}])
+    page = context.new_page()
+    opened: list[WebSocketRoute] = []
+
+    def meet(socket: WebSocketRoute) -> None:
+        opened.append(socket)
+        if len(opened) == 1:
+            socket.connect_to_server()
+        else:
+            socket.close()
+
+    page.route_web_socket(re.compile("/live"), meet)
+    page.goto(base, wait_until="load")
+    wait_for(lambda: page.get_attribute("#live-state", "data-state") == "live", "a live page", patience=20)
+    opened[0].close()
+    words = r"#live-state .mh-live-words:text-matches('^reconnecting, as of \\d\\d:\\d\\d:\\d\\d')"
+    page.wait_for_selector(words, state="visible", timeout=15_000)
+    assert page.evaluate("document.documentElement.scrollWidth") == 320
+    assert ask(hub, "POST", MEMORIES, {"content": "Cleo plays the viola", "user_id": "cleo"})[0] == 201
+    page.wait_for_selector("#learned .said:has-text('Cleo plays the viola')", timeout=20_000)
+    context.close()
+
+
+@pytest.fixture(scope="module")
+def page(hub: Hub, browser: Browser, session: str) -> Page:
+    """An admin page that is live."""
+    base = f"http://127.0.0.1:{hub.port}"
+    context = browser.new_context()
+    context.add_cookies([{"name": "sessionid", "value": session, "url": base}])
+    page = context.new_page()
+    page.goto(f"{base}/admin/", wait_until="load")
+    page.evaluate(PART)
+    return page
 
 
 def is_live(page: Page) -> bool:

@@ -1,9 +1,16 @@
-"""Two web processes are one hub: it is ready when both are, and says the same whichever answers."""
+"""Two web processes are one hub: it is ready when both are, and says the same whichever answers.
+
+While the database hangs, every answer comes in time, and the hub recovers when the database does.
+"""
 
 import http.client
 import json
 import re
 import shutil
+import signal
+import threading
+import time
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import psutil
@@ -13,6 +20,11 @@ from tests.system.hub import Hub, wait_for
 
 pytestmark = pytest.mark.xdist_group("hub")
 
+# What an answer may take while the database hangs; the watch decides after 2.25 seconds.
+SECONDS = 3.0
+# A machine that is busy with other tests.
+ROOM = 2.0
+Servers = Callable[[], list[psutil.Process]]
 FILL = """
 from apps.semantic.store.embedding_space import current_space
 from benchmarks.vectors.data import fill, synthetic_scope
@@ -157,3 +169,67 @@ def test_metrics_of_hub_count_what_is_pruned_by_command(hub):
         assert pruned_events(hub) == times
     names = {path.name for path in (hub.data_dir / "run" / "metrics").glob("*command*.db")}
     assert names == {"counter_command0.db", "histogram_command0.db"} | {name for name in names if "gauge" in name}
+
+
+@pytest.fixture
+def servers(hub: Hub) -> Iterator[Servers]:
+    """The server and all its processes, which go on afterwards whatever happened."""
+    top = psutil.Process(hub.database.pid)
+
+    def everything() -> list[psutil.Process]:
+        return [top, *top.children(recursive=True)]
+
+    yield everything
+    for process in everything():
+        process.send_signal(signal.SIGCONT)
+
+
+def timed(hub: Hub, path: str, body: object = None) -> tuple[int, float, Any]:
+    """Return status, seconds and content of an answer."""
+    began = time.monotonic()
+    status, answer = ask(hub, "GET" if body is None else "POST", path, body)
+    return status, time.monotonic() - began, answer
+
+
+def stop(servers: Servers) -> None:
+    for process in servers():
+        process.send_signal(signal.SIGSTOP)
+
+
+def test_database_that_hangs_is_answered_503_in_three_seconds_and_recovers(hub: Hub, servers: Servers) -> None:
+    assert ask(hub, "GET", "/readyz")[0] == 200
+    stop(servers)
+    answers: list[tuple[str, int, float]] = []
+
+    def keep(path: str, body: object = None) -> None:
+        answers.append((path, *timed(hub, path, body)[:2]))
+
+    # More than have a thread, so that some wait for others.
+    asked = [threading.Thread(target=keep, args=(path,)) for path in ["/readyz", "/api/semantic/status"] * 12]
+    asked += [threading.Thread(target=keep, args=("/api/semantic/memories", {"content": "tea", "user_id": "ana"}))]
+    for thread in asked:
+        thread.start()
+    for thread in asked:
+        thread.join()
+    assert {status for _, status, _ in answers} == {503}
+    assert max(seconds for *_, seconds in answers) < SECONDS + ROOM, sorted(answers, key=lambda one: one[2])[-5:]
+    status, seconds, answer = timed(hub, "/readyz")  # known by now
+    assert (status, answer["checks"]["database"]) == (503, "the database does not answer")
+    assert seconds < 1 + ROOM
+    assert hub.get("/healthz") == 200
+
+    for process in servers():
+        process.send_signal(signal.SIGCONT)
+    wait_for(lambda: ask(hub, "GET", "/readyz")[0] == 200, "recovery", patience=60)
+    assert ask(hub, "GET", "/api/semantic/status")[0] == 200
+    assert ask(hub, "POST", "/api/semantic/memories", {"content": "tea", "user_id": "ana"})[0] in (200, 201)
+    wait_for(lambda: {ask(hub, "GET", "/readyz")[0] for _ in range(10)} == {200}, "all processes", patience=60)
+
+
+def test_statement_that_takes_long_on_database_that_answers_is_not_ended(hub: Hub) -> None:
+    code = (
+        "from apps.core.db.watch import database_watch as w; from django.db import connection as c\n"
+        "w().begin(); k = c.cursor(); k.execute('SELECT pg_sleep(5)'); print('slept', w().is_hanging)"
+    )
+    answer = hub.command("shell", "-v", "0", "-c", code)
+    assert answer.stdout.strip() == "slept False", answer.stderr
