@@ -114,9 +114,7 @@ def find_conflicts(
     record = record_from_memory(known[pk], neighbourhood.vector)
     rule = rules.matching(record)
     memories, conflicts = {record.key: known[pk]}, []
-    near = [
-        one for one in neighbourhood.near if one.id in known and str(known[one.id].uuid) not in decided.get(pk, ())
-    ]
+    near = [one for one in neighbourhood.near if one.id in known and str(known[one.id].uuid) not in decided.get(pk, ())]
     nearest = nearest_of(near)
     others = [(known[one.id], record_from_memory(known[one.id], one.vector), one in nearest) for one in near]
     read_ahead((record, existing) for _, existing, is_read in others if is_read)

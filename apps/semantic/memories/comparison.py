@@ -184,7 +184,7 @@ def compare_with_earlier(comparison: Comparison, stored: Found, dimension: int) 
         chosen = best_of([*near, *earlier])
         nearest = nearest_of(chosen)
         best[place] = [one for one in near if one in chosen]
-        for one in (one for one in earlier if one in chosen):
-            for other in (other for other in members[one.id] if other < place):
-                comparison.detect_pair(place, comparison.candidates[other].record, is_read=one in nearest)
+        for match in (match for match in earlier if match in chosen):
+            for other in (other for other in members[match.id] if other < place):
+                comparison.detect_pair(place, comparison.candidates[other].record, is_read=match in nearest)
     return best

@@ -27,7 +27,6 @@ OTHER_MATTER_FROM = 0.05
 # From here on the judge is as sure that both hold as it is of anything.
 DROPPED_FROM = 0.9
 _DIGITS = re.compile(r"\d+")
-JOINED = {"is_conflict": True, "is_decisive": True, "restates": True}
 # "A man ...", "some people ...": of whom another text speaks may be another one.
 _INDEFINITE = re.compile(
     r"(?:an?|two|three|four|five|some|several|many|there (?:is|are|was|were)|people|men|women|children|kids|somebody"
@@ -104,7 +103,7 @@ def weigh_contradiction(
     if may_act and is_certain(answer, texts, config):
         return replace(words, is_decisive=True), Effect.ACTS
     if may_act and is_certainly_same(answer, texts, config):
-        return replace(without(words, SignalType.CONTRADICTION), **JOINED), Effect.JOINS
+        return joined(without(words, SignalType.CONTRADICTION)), Effect.JOINS
     return words, Effect.AGREES
 
 
@@ -131,8 +130,13 @@ def weigh_alone(
         acts = may_act and is_certain(answer, texts, config)
         return replace(words, is_conflict=True, is_decisive=acts), Effect.ACTS if acts else Effect.NOTICES
     if may_act and is_certainly_same(answer, texts, config):
-        return replace(words, **JOINED), Effect.JOINS
+        return joined(words), Effect.JOINS
     return words, Effect.AGREES
+
+
+def joined(words: Detection) -> Detection:
+    """Return a detection of one that is a restatement and is acted on."""
+    return replace(words, is_conflict=True, is_decisive=True, restates=True)
 
 
 def without(words: Detection, kind: SignalType) -> Detection:
