@@ -136,6 +136,7 @@ ROUTES: dict[str, dict[str, Any]] = {
     "api/memory/main": {"GET": None, "PUT": {"text": "a new one", "user_id": "ana"}},
     "api/memory/main/entries": {"POST": {"entry": "a new one", "user_id": "ana"}},
     "api/memory/daily": {"GET": None},
+    "api/memory/daily/today": {"GET": None},
     "api/memory/daily/entries": {"POST": {"entry": "a new one", "user_id": "ana"}},
     "api/memory/daily/<day:day>": {"GET": None, "PUT": {"text": "a new one", "user_id": "ana"}},
     "api/memory/prompt": {"POST": {"message": "secret word", "include_memories": True, "limit": 50}},

@@ -164,7 +164,7 @@ def test_new_entries_wait_until_they_are_asked_for(operator: Client) -> None:
     save("Ana prefers tea")
     newest = page(operator)["newest"]
     assert "new" not in operator.get(NEW, {"newest": newest}).content.decode().split(">")[1]
-    save("Ana prefers coffee")
+    save("Ana has two cats")
     save("Ben prefers coffee", user="ben")
     assert "2 new" in text_of(operator, NEW, newest=newest)
     assert "1 new" in text_of(operator, NEW, newest=newest, person="ben")

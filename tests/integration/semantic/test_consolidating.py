@@ -268,7 +268,7 @@ def test_memory_that_receipt_only_mentions_counts_as_looked_at(lax: None) -> Non
     strict()
     nightly = order()
     run(nightly)
-    [receipt] = Conflict.objects.all()
+    [receipt] = Conflict.objects.filter(candidate__content=NOT_LISBON)
     named = {str(receipt.existing.uuid), *(other["existing"]["id"] for other in receipt.others)}
     assert named == {str(first.uuid), str(second.uuid)}
     consolidation_reset(pk=nightly.pk)

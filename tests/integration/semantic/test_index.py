@@ -227,7 +227,7 @@ def test_failure_while_shard_grows_is_forgotten_by_next_search(
 ) -> None:
     remember("tea")
     assert found(access) == ["tea"]
-    drafts = [MemoryDraft(f"tea number {n}", scope=Scope("ana")) for n in range(20)]
+    drafts = [MemoryDraft(f"box {n} holds screws", scope=Scope("ana")) for n in range(20)]
     memory_save_many(access=access, drafts=drafts)
     original = RowStore._allocate
 

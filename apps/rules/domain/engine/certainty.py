@@ -27,6 +27,8 @@ def may_replace_alone(older: str, newer: str) -> bool:
     words, others = frozenset(query_terms(older)), frozenset(query_terms(newer))
     if not have_one_frame(words, others):
         return True
+    if max(len(words - others), len(others - words)) <= 1:
+        return False
     return not (have_other_numbers(older, newer) or denies_less(older, newer, words, others))
 
 

@@ -11,12 +11,14 @@ from enum import StrEnum
 
 from apps.llm.domain.pair_answer import PairAnswer
 from apps.rules.domain.contradiction.detect import MAX_ACTED_CHARS
+from apps.rules.domain.contradiction.judgement import read_text
 from apps.rules.domain.contradiction.quantities import QUANTITY, read_quantity
 from apps.rules.domain.contradiction.text import analyse
 from apps.rules.domain.decimals import reaches
 from apps.rules.domain.engine.certainty import may_join_alone, may_replace_alone
 from apps.rules.domain.engine.pair_judge import judge_name
 from apps.rules.domain.engine.signals import Detection, DetectionConfig, Signal, SignalType
+from apps.rules.domain.statements.contrasts import are_numbered_apart
 from apps.rules.domain.statements.occurrences import are_occurrences_apart
 
 # Two memories are read by the judge from the first cosine on, or from the second where they share so many words. Of the
@@ -54,10 +56,29 @@ def is_near(cosine: float | None, shared_words: int) -> bool:
 
 
 def is_silent_about(one: str, other: str) -> bool:
-    """Return whether the judge says nothing of two texts unless the words do: of the indefinite, and of two turns."""
-    if any(map(_INDEFINITE.match, (one, other))):
+    """Return whether the judge says nothing of two texts unless the words do.
+
+    It does not of the indefinite, of two turns of a conversation, of two numbered things, and where one text says all
+    that the other one does, word for word, and then more.
+    """
+    if says_more(one, other) or says_more(other, one):
         return True
+    if any(map(_INDEFINITE.match, (one, other))) or are_numbered_apart(one, other):
+        return True
+    return are_turns(one, other)
+
+
+def are_turns(one: str, other: str) -> bool:
+    """Return whether both texts are turns of a conversation, which say many things besides."""
     return all(analyse(text).speakers for text in (one, other))
+
+
+def says_more(text: str, longer: str) -> bool:
+    """Return whether a text stands in a longer one, which denies it no more than it does itself."""
+    inner = text.strip().rstrip(".。!！ ")
+    if not inner or len(inner) >= len(longer.strip()) or inner not in longer:
+        return False
+    return not any(one.negative for one in read_text(longer)) or any(one.negative for one in read_text(text))
 
 
 def weigh(
@@ -70,8 +91,9 @@ def weigh(
     two of which one speaks of somebody indefinite.
     """
     may_act = may_act and max(map(len, texts)) <= MAX_ACTED_CHARS
-    if are_occurrences_apart(*texts):
-        words, may_act = replace(words, is_decisive=False, restates=False), False
+    if are_occurrences_apart(*texts) or are_turns(*texts):
+        is_correction = words.is_decisive and reaches(answer.replaces, config.pair_act_threshold)
+        words, may_act = replace(words, is_decisive=is_correction, restates=False), False
     if words.signal(SignalType.CONTRADICTION) is not None:
         found, effect = weigh_contradiction(words, answer, may_act, texts, config)
     elif words.restates:

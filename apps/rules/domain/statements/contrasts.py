@@ -26,8 +26,8 @@ _WEEKDAYS = re.compile(
     r"\b(mon|tues|wednes|thurs|fri|satur|sun)days?\b|(?:週|周|星期|禮拜|礼拜)([一二三四五六日天])", re.IGNORECASE
 )
 # "event 1", "event 2": a noun with a number after it, in texts that are little else.
-_ENUMERATED = re.compile(r"([^\W\d]+) ?#?(\d+)")
-_FEW_WORDS = 4
+_ENUMERATED = re.compile(r"([^\W\d]+)\s?#?(\d+)")
+_FEW_WORDS = 5
 _KIN = "舅叔姑姨伯哥弟姐妹姊兒儿女孫孙"
 
 
@@ -41,9 +41,12 @@ def are_counterparts(older: str, newer: str) -> bool:
     days, others = weekdays_in(older), weekdays_in(newer)
     if days and others and days.isdisjoint(others):
         return True
-    if have_other_numbers(older, newer) or are_enumerated(older, newer):
-        return True
-    return any(are_other_kin(pair[0], pair[1], older, newer) for pair in _CHINESE)
+    return are_numbered_apart(older, newer) or any(are_other_kin(pair[0], pair[1], older, newer) for pair in _CHINESE)
+
+
+def are_numbered_apart(older: str, newer: str) -> bool:
+    """Return whether two texts name things of one kind by other numbers: room 5, room 6."""
+    return have_other_numbers(older, newer) or are_enumerated(older, newer)
 
 
 def weekdays_in(text: str) -> set[str]:

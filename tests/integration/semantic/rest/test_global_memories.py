@@ -16,7 +16,7 @@ SAVED: dict[str, dict[str, Any]] = {
     "tabs are used in atlas": {"project": "atlas"},
     "tabs are used in borea": {"project": "borea"},
     "tabs are eight wide": {"global": True},
-    "tabs are never trailing": {"project": "borea", "agent": "scout", "type": "style", "global": True},
+    "a linter trims trailing tabs": {"project": "borea", "agent": "scout", "type": "style", "global": True},
     "tabs of the scout in atlas": {"project": "atlas", "agent": "scout", "personality": "terse"},
 }
 
@@ -71,7 +71,7 @@ def test_global_memories_are_found_in_a_project_without_any_other(api: Api) -> N
 
 def test_type_and_session_stay_exact(saved: Api) -> None:
     saved.save("tabs were discussed", session_id="s1", **{"global": True})
-    assert contents(saved.search("tabs", type="style", project="atlas")) == ["tabs are never trailing"]
+    assert contents(saved.search("tabs", type="style", project="atlas")) == ["a linter trims trailing tabs"]
     assert contents(saved.search("tabs", session_id="s1", project="atlas")) == ["tabs were discussed"]
     assert saved.search("tabs", session_id="s2", project="atlas")["results"] == []
 
