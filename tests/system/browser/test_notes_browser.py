@@ -36,9 +36,10 @@ def write_by_keyboard(phone: Page, base: str) -> None:
     complaints, asked = watch(phone), list[str]()
     phone.on("dialog", lambda dialog: (asked.append(dialog.type), dialog.dismiss()))
     phone.goto(base, wait_until="load")
-    assert not phone.get_by_role("link", name="Notes").is_visible()
+    in_menu = phone.locator("nav").get_by_role("link", name="Notes")
+    assert not in_menu.is_visible()
     phone.locator("summary", has_text="More").press("Enter")
-    phone.get_by_role("link", name="Notes").press("Enter")
+    in_menu.press("Enter")
     phone.get_by_role("link", name="MEMORY.md").wait_for()
     assert width(phone) == 320
     phone.get_by_role("link", name="MEMORY.md").press("Enter")
