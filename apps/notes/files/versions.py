@@ -1,9 +1,10 @@
 """Versions of a note in the database: what it was, and what the hub added to it."""
 
 import zlib
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
 
 from django.db.models import Q
 
@@ -139,32 +140,8 @@ def plan_again(
 
     Each becomes a version of its own, below the heading that it was under.
     """
-    planned: list[NoteVersion] = []
-    number, is_whole_due = next_number(user_id, place)
-    for entry in entries:
-        insertion = put_item(text, entry.item, entry.above)
-        text = insertion.apply(text)
-        planned.append(
-            NoteVersion(
-                user_id=user_id,
-                place=str(place),
-                number=number,
-                kind=ChangeKind.APPEND,
-                sha256=digest(text),
-                size=len(text),
-                text=zlib.compress(insertion.inserted),
-                whole=zlib.compress(text) if is_whole_due else None,
-                offset=insertion.offset,
-                author=entry.version.author,
-                at=at,
-                is_written=False,
-                again=True,
-            )
-        )
-        number += 1
-        is_whole_due = number % WHOLE_EVERY == 0
-    NoteVersion.objects.bulk_create(planned, batch_size=1_000)
-    return planned, text
+    puts = [(partial(put_item, item=entry.item, above=entry.above), entry.version.author) for entry in entries]
+    return plan_appends(user_id, place, puts, text, at=at, again=True)
 
 
 def plan_lines(
@@ -174,10 +151,32 @@ def plan_lines(
 
     Each becomes a version of its own, so that it is added again like any entry where an editor had not seen it.
     """
+    puts = [(partial(put_line, line=line), author) for line in lines.splitlines(keepends=True)]
+    return plan_appends(user_id, place, puts, text, at=at, again=False)
+
+
+def put_line(text: bytes, line: bytes) -> Insertion:
+    """Return what puts a line at the end of a text."""
+    return Insertion(len(text), with_lines(text, line)[len(text) :])
+
+
+def plan_appends(
+    user_id: str,
+    place: NotePlace,
+    puts: Sequence[tuple[Callable[[bytes], Insertion], str]],
+    text: bytes,
+    *,
+    at: datetime,
+    again: bool,
+) -> tuple[list[NoteVersion], bytes]:
+    """Record what is about to be added to a text, each as a version of its own; return it with all of them.
+
+    puts: what puts each into the text as it is by then, and its author.
+    """
     planned: list[NoteVersion] = []
     number, is_whole_due = next_number(user_id, place)
-    for line in lines.splitlines(keepends=True):
-        insertion = Insertion(len(text), with_lines(text, line)[len(text) :])
+    for put, author in puts:
+        insertion = put(text)
         text = insertion.apply(text)
         planned.append(
             NoteVersion(
@@ -193,6 +192,7 @@ def plan_lines(
                 author=author,
                 at=at,
                 is_written=False,
+                again=again,
             )
         )
         number += 1
