@@ -22,7 +22,7 @@ def read_delivered(model: Path) -> dict[str, Array]:
     """
     constants = Constants(model)
     words, scales = constants.take(2)
-    positions = constants.one((None, WIDTH))
+    positions = constants.one()
     found = {"words.weight": words * scales, "positions.weight": np.zeros((POSITIONS, WIDTH), np.float32)}
     found["positions.weight"][: len(positions)] = positions
     found |= constants.norm("LayerNorm")
@@ -60,7 +60,7 @@ class Constants:
         for _ in range(count):
             yield self.one()
 
-    def one(self, shape: tuple[int | None, ...] | None = None) -> Array:
+    def one(self) -> Array:
         """Return the next weight: the next one of more than a few numbers."""
         while self.all[self.place].size < 4 or self.all[self.place].dtype == np.int64:
             self.place += 1

@@ -78,6 +78,11 @@ def asserts(text: str) -> bool:
     return any(one.can_decide for one in found) and not any(one.mood is Mood.QUESTION for one in found)
 
 
+def denies(text: str) -> bool:
+    """Return whether a statement of a text denies something."""
+    return any(one.negative for one in read_text(text))
+
+
 def reading_of(text: str, passage: str) -> str:
     """Return how the statement of a text that a passage is from is read, in words: "assertion, present, negative"."""
     statements = read_text(text)

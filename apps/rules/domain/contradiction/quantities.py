@@ -43,7 +43,6 @@ _UNITS = {
     for factor, names in group.items()
     for name in names.split()
 }
-MONEY = frozenset(("eur", "usd", "gbp", "chf", "jpy"))
 _NUMBER_WORD = "|".join(
     sorted((word for word in NUMBER_WORDS if word not in ("first", "second", "third")), key=len, reverse=True)
 )

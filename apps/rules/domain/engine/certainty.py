@@ -6,9 +6,9 @@ negation with more words denies less. What happened once took place whatever hap
 
 import re
 
-from apps.retrieval.domain.text.terms import query_terms
 from apps.rules.domain.contradiction.frames import frames_of
-from apps.rules.domain.contradiction.judgement import read_text
+from apps.rules.domain.contradiction.judgement import denies, read_text
+from apps.rules.domain.engine.terms import distinct_terms
 from apps.rules.domain.statements.contrasts import are_counterparts
 from apps.rules.domain.statements.language import ENGLISH, language_of
 
@@ -24,12 +24,12 @@ def may_replace_alone(older: str, newer: str) -> bool:
     """Return whether the judge may act alone on an older and a newer text that it finds to be a replacement."""
     if is_occurrence(older) or are_counterparts(older, newer) or have_other_persons(older, newer):
         return False
-    words, others = frozenset(query_terms(older)), frozenset(query_terms(newer))
+    words, others = distinct_terms(older), distinct_terms(newer)
     if not have_one_frame(words, others):
         return True
     if max(len(words - others), len(others - words)) <= 1:
         return False
-    return not (have_other_numbers(older, newer) or denies_less(older, newer, words, others))
+    return not (differ_in_numbers(older, newer) or denies_less(older, newer, words, others))
 
 
 def may_join_alone(older: str, newer: str) -> bool:
@@ -39,7 +39,7 @@ def may_join_alone(older: str, newer: str) -> bool:
     """
     if have_other_persons(older, newer):
         return False
-    words, others = frozenset(query_terms(older)), frozenset(query_terms(newer))
+    words, others = distinct_terms(older), distinct_terms(newer)
     left, right = words - others, others - words
     if not (left or right):
         return True
@@ -67,7 +67,7 @@ def have_other_persons(older: str, newer: str) -> bool:
     return bool(one and other) and one[1].casefold() != other[1].casefold()  # type: ignore[index]
 
 
-def have_other_numbers(older: str, newer: str) -> bool:
+def differ_in_numbers(older: str, newer: str) -> bool:
     """Return whether both texts have numbers, and not the same ones."""
     one, other = _DIGITS.findall(older), _DIGITS.findall(newer)
     return bool(one and other) and sorted(one) != sorted(other)
@@ -75,7 +75,6 @@ def have_other_numbers(older: str, newer: str) -> bool:
 
 def denies_less(older: str, newer: str, words: frozenset[str], others: frozenset[str]) -> bool:
     """Return whether one of two texts denies what the other one says, and says more: of cats, "cats that scratch"."""
-    is_negative, is_other_negative = (any(one.negative for one in read_text(text)) for text in (older, newer))
-    if is_negative is is_other_negative:
+    if denies(older) is denies(newer):
         return False
-    return bool(others - words) if is_other_negative else bool(words - others)
+    return bool(others - words) if denies(newer) else bool(words - others)

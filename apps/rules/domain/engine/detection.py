@@ -11,8 +11,6 @@ from collections.abc import Iterable
 
 import numpy as np
 
-from apps.core.domain.caches import SizedCache
-from apps.retrieval.domain.text.terms import query_terms
 from apps.rules.domain.contradiction.evidence import Reason
 from apps.rules.domain.contradiction.judgement import asserts, can_restate, find_evidence, reading_of, restates
 from apps.rules.domain.contradiction.lexicon import opposites_of
@@ -22,13 +20,13 @@ from apps.rules.domain.decimals import difference, exceeds, reaches
 from apps.rules.domain.engine.pair_judge import judge_pair
 from apps.rules.domain.engine.record import MemoryRecord
 from apps.rules.domain.engine.signals import Detection, DetectionConfig, Signal, SignalType
+from apps.rules.domain.engine.terms import distinct_terms
 from apps.rules.domain.engine.weighing import is_near, is_silent_about, weigh
 
 MAKE_A_CONFLICT = frozenset((SignalType.SEMANTIC, SignalType.KEYWORD, SignalType.CONTRADICTION))
 # Of texts that the embedder knows less of, all have nearly the same vector.
 MIN_KNOWN_SHARE = 0.7
 MAX_SHOWN_WORDS = 50
-_cache = SizedCache("words of texts", megabytes=3, entry_bytes=700, char_bytes=12)
 SAME_MATTER_COSINE = 0.6
 SAME_MATTER_WORDS = 2
 # "Works at Google" has one of its two content words in common with "Works at Apple".
@@ -167,17 +165,6 @@ def keywords_of(record: MemoryRecord) -> frozenset[str]:
     """Return the compared keywords of a memory: given ones and content words, stemmed, without stopwords."""
     terms = distinct_terms(record.content)
     return terms.union(*map(distinct_terms, record.keywords)) if record.keywords else terms
-
-
-def distinct_terms(text: str) -> frozenset[str]:
-    """Return the terms of a text. A text is compared with many others, so those of the last ones are remembered."""
-    return read_terms(text)
-
-
-@_cache.remember
-def read_terms(text: str) -> frozenset[str]:
-    """Return the same as `distinct_terms`, which remembers it: thousands of short texts, but few long ones."""
-    return frozenset(query_terms(text))
 
 
 def time_signal(candidate: MemoryRecord, existing: MemoryRecord, config: DetectionConfig) -> Signal | None:

@@ -11,7 +11,7 @@ from enum import StrEnum
 
 from apps.llm.domain.pair_answer import PairAnswer
 from apps.rules.domain.contradiction.detect import MAX_ACTED_CHARS
-from apps.rules.domain.contradiction.judgement import read_text
+from apps.rules.domain.contradiction.judgement import denies
 from apps.rules.domain.contradiction.quantities import QUANTITY, read_quantity
 from apps.rules.domain.contradiction.text import analyse
 from apps.rules.domain.decimals import reaches
@@ -78,7 +78,7 @@ def says_more(text: str, longer: str) -> bool:
     inner = text.strip().rstrip(".。!！ ")
     if not inner or len(inner) >= len(longer.strip()) or inner not in longer:
         return False
-    return not any(one.negative for one in read_text(longer)) or any(one.negative for one in read_text(text))
+    return not denies(longer) or denies(text)
 
 
 def weigh(
