@@ -229,6 +229,8 @@ class Desk:
             NoteVersion.objects.filter(pk=version.pk).update(is_written=True)
             if took is not None and not took.is_expected:  # an editor saved since it was read
                 text, last = self.bring_back(took, text, (), base=current, keeps_ours=True), self.newest()
+            if mine != displaced.text:  # what its editor saved is a version as well, beside what became of it
+                add_version(self.user_id, self.place, ChangeKind.KEPT, displaced.text, author=DISK, at=self.now)
         else:
             add_version(self.user_id, self.place, ChangeKind.KEPT, displaced.text, author=DISK, at=self.now)
         self.folder.settle(self.place, displaced)

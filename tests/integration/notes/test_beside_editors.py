@@ -438,6 +438,21 @@ def test_two_editors_that_opened_the_file_one_after_the_other_lose_nothing(main)
     assert note_read("ana", MAIN).text == b"mine\n- tea\n- rice\n"
 
 
+def test_save_to_a_file_that_was_replaced_twice_is_a_version(main, monkeypatch):
+    append("tea")
+    with main.open("r+b", buffering=0) as opened:
+        append("milk")
+        save_by_rename(main, "MINE\n- tea\n")
+        note_read("ana", MAIN)
+        saved = b"LATER\nMINE\n- tea\n"
+        opened.truncate()
+        opened.write(saved)
+    monkeypatch.setattr(folders, "DONE_SECONDS", 0.0)
+    lines = note_read("ana", MAIN).text.splitlines()
+    assert {b"LATER", b"MINE", b"- tea", b"- milk"} <= set(lines)
+    assert saved in [text_of(version) for version in NoteVersion.objects.all()]
+
+
 def test_save_in_place_whose_return_is_cut_off_keeps_the_entries_since(main, monkeypatch):
     append("tea")
     editor = main.open("r+")
