@@ -37,7 +37,8 @@ class LiveSocket(AsyncConsumer):
         self.checked_at = asyncio.get_running_loop().time()
         self._pending: dict[str, int] = {}
         self._tasks: set[asyncio.Task[None]] = set()
-        self._is_writing = self._is_closed = False
+        # Before the socket is accepted nothing is written: topics that come until then wait.
+        self._is_writing, self._is_closed = True, False
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         """Serve until one of the two sides closes."""
@@ -54,6 +55,7 @@ class LiveSocket(AsyncConsumer):
         """Handle a message; no connection to a database is used here, so none is closed."""
         if message["type"] == "websocket.connect":
             await self.send({"type": "websocket.accept"})
+            self._start(self._write())
             self._start(self._beat())
             if self.since is not None:
                 self.put({topic: at for topic, at in self.process.versions.items() if at > self.since})
