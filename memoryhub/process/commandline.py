@@ -48,6 +48,15 @@ def execute(argv: list[str]) -> None:
         if command == "up":
             from memoryhub.process.supervisor import run
 
+            if argv[2:]:
+                from django.core.management import CommandError
+
+                from memoryhub.management.commands.up import Command
+
+                try:
+                    Command().create_parser(argv[0], command).parse_args(argv[2:])
+                except CommandError as error:
+                    sys.exit(f"{error}. See `manage.py up --help`; settings are environment variables.")
             sys.exit(run())
         if command == "qcluster":
             import django

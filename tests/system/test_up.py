@@ -69,6 +69,14 @@ def test_taken_port_is_named_before_anything_is_made(hub, tmp_path):
     assert not (tmp_path / "other" / "postgres").exists()
 
 
+def test_option_that_up_does_not_have_is_refused_before_anything_is_made(tmp_path):
+    answer = Hub(tmp_path / "hub").command("up", "--nonsense", "5")
+    assert answer.returncode == 1
+    assert "unrecognized arguments: --nonsense 5" in answer.stderr
+    assert "Traceback" not in answer.stderr
+    assert not (tmp_path / "hub").exists()
+
+
 def test_another_command_uses_running_database_and_leaves_it_running(hub):
     pid = hub.database.pid
     code = "from apps.core.models import ApiKey; print(ApiKey.objects.count())"
