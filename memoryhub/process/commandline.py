@@ -48,15 +48,7 @@ def execute(argv: list[str]) -> None:
         if command == "up":
             from memoryhub.process.supervisor import run
 
-            if argv[2:]:
-                from django.core.management import CommandError
-
-                from memoryhub.management.commands.up import Command
-
-                try:
-                    Command().create_parser(argv[0], command).parse_args(argv[2:])
-                except CommandError as error:
-                    sys.exit(f"{error}. See `manage.py up --help`; settings are environment variables.")
+            require_known_options(argv)
             sys.exit(run())
         if command == "qcluster":
             import django
@@ -73,6 +65,20 @@ def execute(argv: list[str]) -> None:
             RecordedUtility(argv).execute()
     except ImproperlyConfigured as error:
         sys.exit(f"MemoryHub cannot start: {error}")
+
+
+def require_known_options(argv: list[str]) -> None:
+    """Exit with a sentence where `up` is given options that it does not have: no parser of Django runs for it."""
+    if not argv[2:]:
+        return
+    from django.core.management import CommandError
+
+    from memoryhub.management.commands.up import Command
+
+    try:
+        Command().create_parser(argv[0], argv[1]).parse_args(argv[2:])
+    except CommandError as error:
+        sys.exit(f"{error}. See `manage.py up --help`; settings are environment variables.")
 
 
 def count_in_hub() -> None:

@@ -212,6 +212,7 @@ class Desk:
         base = versions.filter(sha256=displaced.base).order_by("number").last()
         since = list(versions.filter(number__gt=base.number).order_by("number")) if base else []
         is_appended = all(version.offset is not None for version in since)
+        mine: bytes | None = None
         # What was deleted since stays so.
         if base is not None and (is_appended or text is not None):
             mine, lost = displaced.text, list[LostEntry]()
@@ -229,9 +230,7 @@ class Desk:
             NoteVersion.objects.filter(pk=version.pk).update(is_written=True)
             if took is not None and not took.is_expected:  # an editor saved since it was read
                 text, last = self.bring_back(took, text, (), base=current, keeps_ours=True), self.newest()
-            if mine != displaced.text:  # what its editor saved is a version as well, beside what became of it
-                add_version(self.user_id, self.place, ChangeKind.KEPT, displaced.text, author=DISK, at=self.now)
-        else:
+        if mine != displaced.text:  # what its editor saved is a version as well, whatever became of it
             add_version(self.user_id, self.place, ChangeKind.KEPT, displaced.text, author=DISK, at=self.now)
         self.folder.settle(self.place, displaced)
         return text, last
