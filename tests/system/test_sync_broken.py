@@ -15,8 +15,8 @@ from apps.sync.models import SyncKind, SyncRun
 from benchmarks.sync.walk import Oracle, differences, pointers_of
 from tests.integration.sync.conftest import hub as hub
 from tests.integration.sync.conftest import sync_dir as sync_dir
+from tests.integration.sync.repository.repositories import Origin
 from tests.integration.sync.syncs import Hub, path_of, record
-from tests.unit.sync.repository.repositories import Origin
 
 in_transactions = pytest.mark.django_db(transaction=True)
 

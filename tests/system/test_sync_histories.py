@@ -14,8 +14,8 @@ from apps.sync.models import SyncCheckpoint, SyncKind
 from benchmarks.sync.walk import Oracle, Pointer, differences, fresh_pointers, pointers_of
 from tests.effort import examples
 from tests.integration.sync.conftest import sync_dir as sync_dir
+from tests.integration.sync.repository.repositories import Origin
 from tests.integration.sync.syncs import OPERATOR, Hub, make_hub, record
-from tests.unit.sync.repository.repositories import Origin
 
 pytestmark = pytest.mark.django_db
 

@@ -13,9 +13,9 @@ from benchmarks.sync.walk import pointers_of
 from tests.effort import IS_THOROUGH
 from tests.integration.sync.conftest import hub as hub
 from tests.integration.sync.conftest import sync_dir as sync_dir
+from tests.integration.sync.repository.repositories import FILE
 from tests.integration.sync.syncs import Hub, path_of, record
 from tests.system.sync_process import PATIENCE, begin, sync_and_measure
-from tests.unit.sync.repository.repositories import FILE
 
 LINK, FOLDER = 0o120000, 0o040000
 LARGE = 100_000_000

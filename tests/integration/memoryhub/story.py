@@ -36,7 +36,7 @@ from tests.integration.core.processes import beside
 from tests.integration.episodic.timeline import Timeline
 from tests.integration.llm.chat_server import Reply, running_chat_server
 from tests.integration.llm.configuring import MODEL, call, configured, price, spent
-from tests.unit.sync.repository.repositories import Origin
+from tests.integration.sync.repository.repositories import Origin
 
 UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 WORD = re.compile(r"[a-z_]+")

@@ -11,7 +11,7 @@ from apps.core.domain.scope import Access, Permission, Scope, system_access
 from apps.semantic.selectors import ManagedMemory, managed_memories
 from apps.sync import services
 from apps.sync.models import KnowledgeItem, KnowledgeSource, SyncKind, SyncRun, SyncState
-from tests.unit.sync.repository.repositories import Origin
+from tests.integration.sync.repository.repositories import Origin
 
 OWNER = "team:platform"
 OPERATOR = Access(Scope(OWNER), Permission.OPERATOR, "olga")

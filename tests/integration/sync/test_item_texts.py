@@ -13,7 +13,7 @@ from apps.sync import selectors, services
 from apps.sync.models import KnowledgeItem, KnowledgeSource
 from apps.sync.repository.reader import open_reader
 from apps.sync.repository.source import SourceSettings
-from tests.unit.sync.repository.repositories import Origin
+from tests.integration.sync.repository.repositories import Origin
 
 pytestmark = pytest.mark.django_db
 OWNER = "team:platform"

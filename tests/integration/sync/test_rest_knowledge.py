@@ -9,7 +9,7 @@ import pytest
 from apps.core.domain.scope import Permission, Scope
 from apps.sync.models import KnowledgeItem
 from tests.api import Api, api_for, contents
-from tests.unit.sync.repository.repositories import Origin
+from tests.integration.sync.repository.repositories import Origin
 
 pytestmark = pytest.mark.django_db(transaction=True)
 

@@ -17,7 +17,7 @@ from django.db import connections
 from apps.semantic.selectors import managed_memories
 from apps.sync.models import KnowledgeSource
 from apps.sync.runs.lock import source_lock
-from tests.unit.sync.repository.repositories import Origin
+from tests.integration.sync.repository.repositories import Origin
 
 pytestmark = pytest.mark.django_db(transaction=True)
 

@@ -10,7 +10,7 @@ from apps.core.domain.errors import NotFoundError
 from apps.sync.domain.errors import CommitGoneError, KnowledgeUnavailableError
 from apps.sync.repository.entries import FileEntry, FileUnreadableError, SourceReader
 from apps.sync.repository.reader import open_reader
-from tests.unit.sync.repository.repositories import files_at, source_of
+from tests.integration.sync.repository.repositories import files_at, source_of
 
 
 @pytest.fixture

@@ -14,7 +14,7 @@ from apps.sync.domain.errors import KnowledgeUnavailableError
 from apps.sync.domain.knowledge import RefusedFile
 from apps.sync.repository.entries import FileEntry, FileUnreadableError
 from apps.sync.repository.reader import open_reader
-from tests.unit.sync.repository.repositories import FILE, TREE, Origin, files_at, source_of, text_of
+from tests.integration.sync.repository.repositories import FILE, TREE, Origin, files_at, source_of, text_of
 
 LINK, SUBMODULE = 0o120000, 0o160000
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from pytest_django import Settings
 
-from tests.unit.sync.repository.repositories import Origin
+from tests.integration.sync.repository.repositories import Origin
 
 
 @pytest.fixture(autouse=True)

@@ -17,8 +17,8 @@ from apps.sync.repository import fetch_process
 from apps.sync.repository.fetch_process import Callbacks, SecretMissingError, SecretRefusedError
 from apps.sync.repository.reader import open_reader
 from apps.sync.repository.secrets import fetch_secret
-from tests.unit.sync.repository.git_server import PASSWORD, USER, git_server, needs_git
-from tests.unit.sync.repository.repositories import Origin, files_at, source_of, text_of
+from tests.integration.sync.repository.git_server import PASSWORD, USER, git_server, needs_git
+from tests.integration.sync.repository.repositories import Origin, files_at, source_of, text_of
 
 pytestmark = needs_git
 

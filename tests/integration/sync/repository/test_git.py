@@ -13,7 +13,7 @@ from apps.sync.domain.errors import CommitGoneError, KnowledgeUnavailableError
 from apps.sync.repository import mirror
 from apps.sync.repository.reader import open_reader
 from apps.sync.repository.trees import EMPTY_TREE, Row, Trees
-from tests.unit.sync.repository.repositories import Origin, files_at, source_of, text_of
+from tests.integration.sync.repository.repositories import Origin, files_at, source_of, text_of
 
 
 def test_the_files_of_a_commit_are_listed_and_read(origin: Origin) -> None:
