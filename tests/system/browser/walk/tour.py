@@ -93,7 +93,7 @@ class Tour:
         is_new = page.name not in self.examined
         self.examined.add(page.name)
         self.look(page, theme, width, self.tab.axe() if is_new else [])
-        for other in WIDTHS:
+        for other in (one for one in WIDTHS if one != width):
             self.tab.show(theme, other)
             self.note(page, [f"{theme} {other}: {fault}" for fault in self.tab.width_found()])
         theme = next(other for other in THEMES if other != theme)
