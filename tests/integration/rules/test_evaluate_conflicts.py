@@ -46,7 +46,7 @@ def test_every_group_and_label_has_its_rates(tmp_path: Path) -> None:
     homes, apart, same = found
     assert (homes["group"], homes["label"], homes["pairs"]) == ("homes", "conflict", 2)
     assert (homes["missed"], homes["newer_won"], homes["newer_won_of_noticed"]) == (0.0, 1.0, 1.0)
-    assert homes["reasons"] == {"replaced": 1, "value": 1}
+    assert homes["reasons"] == {"replaced": 2}
     assert (apart["label"], apart["pairs"], apart["false_merges"]) == ("apart", 2, 0.5)
     assert (same["label"], same["acted"], same["missed"]) == ("same", 1.0, None)
 
@@ -107,7 +107,7 @@ def test_halves_have_rates_of_their_own(tmp_path: Path) -> None:
 def test_the_strengths_of_each_reason_are_counted(tmp_path: Path) -> None:
     path = file_of(tmp_path, MOVED, BIRTHDAYS)
     [homes] = figures(tmp_path, path)["all"]
-    assert homes["strengths"]["value"]["0.85"] == 1
+    assert homes["strengths"]["replaced"]["0.85"] == 2
     assert homes["strengths"]["all"]["0.5"] == 2
     out, _ = run(path, "--thresholds")
     assert "Contradictions at least this strong" in out

@@ -29,7 +29,7 @@ DAY = datetime(2026, 5, 1, tzinfo=UTC)
 
 
 def is_acted_on(older: str, newer: str) -> bool:
-    found = find_evidence(older, newer, None)
+    found = find_evidence(older, newer)
     return found is not None and found.score >= ACT
 
 
@@ -74,7 +74,6 @@ def test_the_right_side_wins_and_two_in_five_updates_are_decided() -> None:
         ("The upload limit is 20 MB.", "The upload limit was raised to 50 MB.", Reason.REPLACED),
         ("I own a kayak.", "I sold my kayak.", Reason.ENDED),
         ("I'm reading Emma.", "I finished Emma.", Reason.ENDED),
-        ("I'm dating Noor.", "Noor and I broke up.", Reason.ENDED),
         ("I can't stand opera.", "I've come to love opera.", Reason.OPPOSITE),
         ("Please reply in Dutch.", "Please reply in English.", Reason.REPLACED),
         ("I prefer rail over road.", "I prefer road over rail.", Reason.REPLACED),
@@ -138,7 +137,7 @@ def test_an_unrelated_memory_changes_no_decision(story: dict[str, Any], place: i
 @given(st.sampled_from(STORIES), st.sampled_from(STORIES))
 def test_order_of_unrelated_statements_makes_no_difference(one: dict[str, Any], other: dict[str, Any]) -> None:
     ours, theirs = one["statements"], other["statements"]
-    related = any(find_evidence(a, b, None) or find_evidence(b, a, None) for a in ours for b in theirs)
+    related = any(find_evidence(a, b) or find_evidence(b, a) for a in ours for b in theirs)
     if related or set(ours) & set(theirs):
         return
     first, second = ([*ours, *theirs], [*theirs, *ours])

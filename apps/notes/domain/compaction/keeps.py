@@ -206,5 +206,5 @@ def content_of(text: str) -> frozenset[str]:
 
 def contradicts(sentence: str, fact: str) -> bool:
     """Return whether the rules would decide that the sentence replaces the fact."""
-    found = find_evidence(fact, sentence, None)
+    found = find_evidence(fact, sentence)
     return found is not None and found.score >= DECISIVE

@@ -137,8 +137,7 @@ class Known:
         ]
         least = 0.0 if found.corrects else DECISIVE
         scores = {
-            key: find_evidence(self.found[key].content.removeprefix(prefix), found.content, None)
-            for key in alike[-COMPARED:]
+            key: find_evidence(self.found[key].content.removeprefix(prefix), found.content) for key in alike[-COMPARED:]
         }
         return [key for key, evidence in scores.items() if evidence and evidence.score >= least]
 

@@ -2,44 +2,57 @@
 
 from dataclasses import replace
 
-from apps.rules.domain.contradiction.detect import find_contradiction
 from apps.rules.domain.contradiction.english.updates import SHORT_CHARS, find_update, may_decide
 from apps.rules.domain.contradiction.evidence import NOTICE_ONLY, Evidence, Reason, strongest
 from apps.rules.domain.contradiction.languages import find_in_language, read_in, restated_share_in
+from apps.rules.domain.contradiction.negation import find_denial, find_negation
 from apps.rules.domain.contradiction.subjects import have_other_speakers
-from apps.rules.domain.contradiction.text import analyse
+from apps.rules.domain.contradiction.text import Passage, analyse
+from apps.rules.domain.contradiction.values import MIN_SHARED_NEAR, find_value
 from apps.rules.domain.statements.language import ENGLISH, common_language, language_of
 from apps.rules.domain.statements.read import statements_of
 from apps.rules.domain.statements.statement import Mood, Statement, Tense
 
 # From this score evidence is acted on by default; see `DetectionConfig.act_threshold`.
 DECISIVE = 0.85
+# One statement is a small part of a longer memory: superseding that for it would lose the rest.
+MAX_ACTED_CHARS = 1500
 # Longer texts say several things, and are not the same in other words.
 MAX_RESTATED_CHARS = 300
 _QUESTION_MARKS = ("?", "？", "؟")
 
 
-def find_evidence(older: str, newer: str, similarity: float | None) -> Evidence | None:
+def find_evidence(older: str, newer: str, similarity: float | None = None) -> Evidence | None:
     """Return the strongest evidence that the newer of two texts contradicts the older one; None for none.
 
     Only what is asserted of the present can be decided about: evidence between a question, a plan, a wish, a condition,
-    a report or the past and anything else is for noticing only, and so is evidence between texts of languages that
-    cannot be read, or of two languages. similarity: the cosine of the texts, None where it is not known or not trusted.
+    a report or the past and anything else is for noticing only. Between texts of two languages, or of one whose words
+    are not compared, nothing is found: the judge of pairs reads those. The first passage is the older text's.
+    similarity: the cosine of the texts, None where it is not known or not trusted.
     """
-    if have_other_speakers(analyse(older), analyse(newer)):
+    one, other = analyse(older), analyse(newer)
+    if have_other_speakers(one, other):
         return None
     language = common_language(older, newer)
-    found = find_contradiction(older, newer, similarity)
     if language != ENGLISH:
-        capped = found and replace(found, score=min(found.score, NOTICE_ONLY))
-        return strongest((find_in_language(language, older, newer), capped))
-    update = find_update(older, newer, similarity)
-    if found and found.score >= DECISIVE:
+        return find_in_language(language, older, newer)
+    update, negated = find_update(older, newer), find_negation(one, other)
+    if negated and negated.score >= DECISIVE:
         is_short = max(len(older), len(newer)) <= SHORT_CHARS
         is_read = is_short and update is not None and update.reason is not Reason.CHANGE and update.score < DECISIVE
         if is_read or not may_decide(older, newer):
-            found = replace(found, score=NOTICE_ONLY)
-    return strongest((found, update))
+            negated = replace(negated, score=NOTICE_ONLY)
+    length = max(len(older), len(newer))
+    found = strongest((negated, update, find_in_turns(one, other, similarity) if length > SHORT_CHARS else None))
+    return replace(found, score=min(found.score, NOTICE_ONLY)) if found and length > MAX_ACTED_CHARS else found
+
+
+def find_in_turns(one: Passage, other: Passage, similarity: float | None) -> Evidence | None:
+    """Return what long turns show that are not read word by word: another value, or that a thing never was."""
+    shared = len(one.whole.content & other.whole.content)
+    if shared < MIN_SHARED_NEAR:
+        return None
+    return strongest((find_denial(one, other, similarity), find_value(one, other, similarity)))
 
 
 def restates(first: str, second: str, threshold: float) -> bool:

@@ -1,10 +1,10 @@
-"""The entry to the languages other than English: reading, contradictions and restatements of texts of one language.
+"""The entry to the languages other than English: what is read of them, and what the words of Chinese show.
 
-For a language that cannot be read nothing is found: such a text is only noticed by what needs no language.
+What German, French and Spanish texts say of each other is left to the judge of pairs: rules over their words found
+nothing that it did not. They are read all the same, for questions, plans and the past.
 """
 
 from apps.rules.domain.contradiction.chinese.compare import find_chinese, restates_chinese
-from apps.rules.domain.contradiction.european import find_european, restated_european
 from apps.rules.domain.contradiction.evidence import Evidence
 from apps.rules.domain.statements.chinese import read_chinese, split_chinese
 from apps.rules.domain.statements.european import read_european, split_european
@@ -15,20 +15,16 @@ from apps.rules.domain.statements.statement import Statement
 def find_in_language(language: str, older: str, newer: str) -> Evidence | None:
     """Return the strongest evidence that a newer text contradicts an older one, both in one language; None for none.
 
-    language: as `language_of` names it; for "en" and "" nothing is found. The first passage is the older text's.
+    language: as `language_of` names it; English has its own entry. The first passage is the older text's.
     """
-    if language == "zh":
-        return find_chinese(older, newer)
-    return find_european(language, older, newer) if language in EUROPEAN else None
+    return find_chinese(older, newer) if language == "zh" else None
 
 
 def restated_share_in(language: str, first: str, second: str) -> float:
     """Return how much two texts of one language say the same, in [0, 1]; symmetric."""
     if first == second:
         return 1.0
-    if language == "zh":
-        return restates_chinese(first, second)
-    return restated_european(language, first, second) if language in EUROPEAN else 0.0
+    return restates_chinese(first, second) if language == "zh" else 0.0
 
 
 def read_in(language: str, text: str) -> tuple[Statement, ...]:

@@ -1,4 +1,4 @@
-"""Statements that deny the other text: "there is no X" against "X", "I have never done X" against X being done."""
+"""Statements that deny the other text: "I do not smoke", "I smoke"; "I have never done X" against X being done."""
 
 from collections.abc import Iterator
 from typing import NamedTuple
@@ -37,8 +37,6 @@ MIN_DENIAL_WORDS = 2
 MIN_DENIAL_COVERAGE_ALONE = 0.6
 TOPIC_FROM, TOPIC_TO = 0.2, 0.6
 MIN_TOPIC = 0.3
-SHORT_TOKENS = 15
-ONE_NAME = 0.75
 ENDED = 0.1
 _SAYS_NOTHING = FILLERS | LIGHT | UPDATE_CUES
 
@@ -71,7 +69,7 @@ def find_negation(first: Passage, second: Passage) -> Evidence | None:
 
     The score is 1 when all words agree, 0.5 at about three in four.
     """
-    if not (first.whole.negators or second.whole.negators):
+    if not (first.whole.negators or second.whole.negators) or first.sentences == second.sentences:
         return None
     forth = strongest(flip(denied, said, first) for denied, said in opposed_clauses(first, second))
     back = strongest(flip(denied, said, second) for denied, said in opposed_clauses(second, first))
@@ -194,11 +192,6 @@ def answer_denial(denied: NeverClause, first: Passage, second: Passage, similari
         or bool(denied.subject - answer.content - _SAYS_NOTHING)
     )
     score = denial_score(len(common), len(denied.words), similarity)
-    # A name, and little else: "I have never been to Paris", "I visited Paris".
-    is_short = max(len(first.whole.tokens), len(second.whole.tokens)) <= SHORT_TOKENS
-    is_name = is_short and len(common) == 1 and common <= first.names and second.whole.is_anchored
-    if common == denied.words and not may_both and is_name:
-        score = max(score or 0.0, ONE_NAME)
     if score is None:
         return None
     score = min(score, NOTICE_ONLY) if may_both else score

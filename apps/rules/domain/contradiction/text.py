@@ -22,9 +22,6 @@ from apps.rules.domain.contradiction.words import (
     NO_SPEAKERS,
     NUMBER_WORDS,
     NUMBERED,
-    OF_THE_USER,
-    PERSONS,
-    SINGLE_VALUED,
     STATES,
     UPDATE_CUES,
     WEEKDAYS,
@@ -33,8 +30,6 @@ from apps.rules.domain.contradiction.words import (
 # A fact is short; of a long text only this much is compared, so that no text makes a save slow.
 MAX_CHARS = 4000
 MAX_CLAUSES = 60
-# A longer text is compared sentence by sentence.
-SHORT_CHARS = 400
 MAX_TOKEN_CHARS, MAX_KEPT_CHARS = 64, 24
 # What functions find out about a passage is kept with it.
 _cache = SizedCache("analysed texts", megabytes=20, entry_bytes=2_000, char_bytes=60)
@@ -127,23 +122,6 @@ class Clause:
     def negators(self) -> tuple[int, ...]:
         """Return the positions of the negators."""
         return tuple([place for place, token in enumerate(self.tokens) if token.negator])
-
-    @cached_property
-    def is_anchored(self) -> bool:
-        """Return whether it is about a certain person or thing: the speaker, an owner, a name, "the deadline".
-
-        "Prefers tea" is about the user.
-        """
-        if any(token.name or token.text in PERSONS for token in self.tokens):
-            return True
-        if self.tokens and self.tokens[0].text in OF_THE_USER:
-            return True
-        return self.is_definite and any(token.is_content and token.key in SINGLE_VALUED for token in self.tokens)
-
-    @property
-    def is_definite(self) -> bool:
-        """Return whether it begins with "the"."""
-        return bool(self.tokens) and self.tokens[0].text == "the"
 
     @property
     def words(self) -> str:

@@ -14,10 +14,18 @@ from apps.rules.domain.contradiction.evidence import (
     clamp,
     strongest,
 )
-from apps.rules.domain.contradiction.single import lasts
 from apps.rules.domain.contradiction.subjects import are_of_others, differ_beside, times_of
 from apps.rules.domain.contradiction.text import Clause, Kind, Passage, Token, is_identifier
-from apps.rules.domain.contradiction.words import FILLERS, LIGHT, PERSONS, RECORDS, RUNNING, UPDATE_CUES
+from apps.rules.domain.contradiction.words import (
+    FILLERS,
+    LIGHT,
+    PERSONS,
+    RECORDS,
+    RUNNING,
+    STATE_VERBS,
+    STATES,
+    UPDATE_CUES,
+)
 
 WINDOW = 12
 NOUNS = 2
@@ -184,9 +192,14 @@ def strength_limit(one: Value, other: Value, first: Passage, second: Passage) ->
         at_other_times = bool(one.times and other.times) and one.times.isdisjoint(other.times)
         return NOTICE_ONLY if at_other_times and not (has_changed or is_time) else 1.0
     # In short statements without a word of change, the values are of two things ("the budget project", "the design
-    # project") or of two events. Where nothing but a value differs, `find_swap` can tell whether it lasts.
+    # project") or of two events.
     beside = differ_beside(first.whole, second.whole)
     if has_changed or one.running or other.running:
         return NOTICE_ONLY if beside or one.times != other.times or not is_personal else 1.0
     is_event = is_time and not (lasts(first.whole) and lasts(second.whole))
     return UNLIKELY if beside or is_event or (not is_time and one.times != other.times) else NOTICE_ONLY
+
+
+def lasts(clause: Clause) -> bool:
+    """Return whether a clause describes a state rather than an event."""
+    return any(token.text in STATES or (token.is_content and token.key in STATE_VERBS) for token in clause.tokens)

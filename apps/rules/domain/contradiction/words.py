@@ -56,15 +56,16 @@ UPDATE_CUES = keys(
     switched replaced postponed upgraded improved revised shifted became latest corrected actually instead
     anymore longer delayed pushed renamed"""
 )
-# Words of a change, whatever changed.
-CHANGES = keys(
-    """now currently recently changed updated rescheduled moved switched replaced postponed upgraded shifted became
-    anymore renamed extended"""
-)
 # Words of a running total or a state until now.
 RUNNING = words("now far since already currently yet total until")
 # Values of the speaker that are bettered rather than added to.
 RECORDS = ("personal best", "highest score", "high score", "best time", "total", "count", "different", "so far")
+# Words and verbs of a state rather than an event.
+STATES = words("is are has have own owns weighs costs lives am im ive be been currently now")
+STATE_VERBS = keys(
+    """live reside move relocate born married marry engaged weigh weight height located based scheduled employed
+    employer works prefer prefers cost price switched religion"""
+)
 # Statements that hold with one value at a time: "lives in", "favourite", "is due on".
 SINGLE_VALUED = keys(
     """live reside move relocate born birthday birthdate marry married engaged name named called nickname favorite
@@ -74,37 +75,8 @@ SINGLE_VALUED = keys(
     colour status landlord doctor dentist school university major hometown partner wife husband spouse girlfriend
     boyfriend fiance prefer prefers"""
 )
-# Those of them that are followed by their value, with one of the links: "works at", not "works with".
-SINGLE_VERBS = keys(
-    """live reside move relocate born married marry engaged weigh weight height located based scheduled employed
-    employer works prefer prefers cost price switched religion"""
-)
-LINKS = words("in at to for as on by since is was be")
-ARTICLES = words("a an the my our your his her their very now currently still just also named called")
-INDEFINITE = words("a an another some any one two three other no every each")
-COPULAS = words("is are am be was were")
-# Plurals and deeds by the same stem: "three goals", "scored".
-SEVERAL = words(
-    """birthdays birthdates names nicknames favourites favorites ages heights locations schedules deadlines appointments
-    prices budgets meetings addresses phones emails passwords goals targets roles bosses managers positions titles
-    salaries rents capitals records scores totals limits rates capacities versions sizes employers diets religions
-    nationalities languages colours colors landlords doctors dentists schools universities majors hometowns partners
-    wives husbands spouses girlfriends boyfriends jobs
-    scored recorded rated totalled named called met meet meets priced aged sized targeted limited"""
-)
-TITLES = words("dr mr mrs ms miss prof professor")
-FAVOURITES = frozenset(("favourit", "favorit"))
-# A quantity of these is a state, not an event.
-STATES = words("is are has have own owns weighs costs lives am im ive be been currently now")
-# When these happen each day is one time of a thing, but that of a show may be another one tomorrow.
-OPENING, STARTING = keys("opens closes"), keys("starts begins ends finishes")
-# These have one number of a kind: "runs on port 8080".
-PORTS = keys("port version extension")
 # Notes about the user leave out who it is: "prefers tea", "lives in Rome".
 OF_THE_USER = words("lives resides works prefers likes loves enjoys hates dislikes")
-OWNERS = words("the my our your his her their its")
-# Attitudes last too.
-ATTITUDES = keys("love like enjoy adore prefer hate dislike loathe detest despise trust distrust")
 # They end a statement without a meaning of their own: "no longer", "not any more".
 ENDINGS = words("longer anymore")
 # Words without meaning of their own that turn the meaning of a sentence.

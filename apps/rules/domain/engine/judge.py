@@ -10,8 +10,7 @@ from dataclasses import dataclass, replace
 from enum import StrEnum
 from typing import Any, NamedTuple
 
-from apps.rules.domain.contradiction.detect import MAX_ACTED_CHARS
-from apps.rules.domain.contradiction.judgement import asserts
+from apps.rules.domain.contradiction.judgement import MAX_ACTED_CHARS, asserts
 from apps.rules.domain.decimals import reaches
 from apps.rules.domain.engine.arbitration import (
     DEFAULT_CONFIDENCE,

@@ -10,8 +10,8 @@ from dataclasses import replace
 from enum import StrEnum
 
 from apps.llm.domain.pair_answer import PairAnswer
-from apps.rules.domain.contradiction.detect import MAX_ACTED_CHARS
-from apps.rules.domain.contradiction.judgement import denies
+from apps.rules.domain.contradiction.english.updates import SHORT_CHARS
+from apps.rules.domain.contradiction.judgement import MAX_ACTED_CHARS, denies
 from apps.rules.domain.contradiction.quantities import QUANTITY, read_quantity
 from apps.rules.domain.contradiction.text import analyse
 from apps.rules.domain.decimals import reaches
@@ -114,7 +114,13 @@ def weigh(
 def weigh_contradiction(
     words: Detection, answer: PairAnswer, may_act: bool, texts: tuple[str, str], config: DetectionConfig
 ) -> tuple[Detection, Effect]:
-    """Return what follows where the words contradict: acted on, noticed, or dropped."""
+    """Return what follows where the words contradict: acted on, noticed, or dropped.
+
+    Of two long turns the words compare the sentences that share a matter, and the judge both as a whole: it was trained
+    on statements, takes one long turn for another matter than the next, and has no say against the words.
+    """
+    if min(map(len, texts)) > SHORT_CHARS:
+        return words, Effect.AGREES
     is_one_matter = config.pair_veto_threshold == 0 or not reaches(answer.unrelated, OTHER_MATTER_FROM)
     if words.is_decisive:
         if is_one_matter and reaches(answer.replaces + answer.same, config.pair_veto_threshold):

@@ -164,7 +164,7 @@ class TestWhoseWords:
     [("By the way, I live in Oslo.", "I just moved to Bergen!"), ("我住在台北啦", "跟你說，我搬到台中了！")],
 )
 def test_contents_can_be_compared_by_the_conflict_engine(first, second):
-    evidence = find_evidence(*contents(first), *contents(second), None)
+    evidence = find_evidence(*contents(first), *contents(second))
     assert evidence is not None
     assert evidence.score >= DECISIVE
     assert contents(first, second) == contents(second)

@@ -5,7 +5,6 @@ from collections.abc import Iterator
 from dataclasses import replace
 from itertools import islice, product
 
-from apps.core.domain.caches import SizedCache
 from apps.rules.domain.contradiction.chinese import ends, spans
 from apps.rules.domain.contradiction.chinese.frames import Clause, Frame, Relation, analyse_chinese
 from apps.rules.domain.contradiction.chinese.values import ValueKind, are_equal, kind_of
@@ -20,8 +19,6 @@ MAX_ACTED_CHARS, MAX_ACTED_CLAUSES = 500, 12
 MAX_PAIRS = 400
 # Clauses that have only these in common do not have the same words.
 COMMON_CHARACTERS = frozenset("我你他她它的了在是不有们这那也都就还")
-# A Chinese name has at most three characters.
-MAX_NAME = 3
 
 _PERSON = re.compile(rf"(?:{words.PERSONS})")
 _OWN = re.compile("^(?:我们|我)")
@@ -34,25 +31,15 @@ _SMALL = re.compile(rf"(?:{words.SMALL_PLACES})$")
 _HELD = re.compile(rf"(?:{words.HELD})$")
 _PROMOTED = re.compile(words.PROMOTED)
 _SEVERAL = re.compile("[、和跟与及或]|之一|等$")
-_ACTIVITY = re.compile(
-    rf"^(?:{words.ACTIVITIES})|(?:出差|度假|休息|休假|旅行|旅游|实习|兼职|打工|念书|读书|开会|当.{{1,6}})$"
-)
 _NO_PLACE = re.compile("家|远程|线上|外面|这里|那里")
-_NO_BIGRAM = re.compile("[我你他她它的了在是不有没要会就都也还这那个们和跟与很把被让给从到上下里去来说用]")
 
 # The relations of an older statement that a newer one may replace.
 _REPLACES = {
     Relation.LIVES: {Relation.LIVES},
     Relation.WORKS: {Relation.WORKS},
     Relation.PLACE: {Relation.PLACE, Relation.BECOMES},
-    Relation.NAME: {Relation.NAME, Relation.BECOMES, Relation.EQUALS},
-    Relation.EQUALS: {Relation.EQUALS, Relation.BECOMES, Relation.NAME, Relation.PLACE},
-    Relation.USES: {Relation.USES, Relation.BECOMES},
-    Relation.CHARGE: {Relation.CHARGE},
-    Relation.STUDIES: {Relation.STUDIES},
-    Relation.TRAVELS: {Relation.TRAVELS},
-    Relation.COMPANY: {Relation.COMPANY},
-    Relation.BECOMES: {Relation.BECOMES, Relation.EQUALS, Relation.USES, Relation.PLACE, Relation.NAME},
+    Relation.EQUALS: {Relation.EQUALS, Relation.BECOMES, Relation.PLACE},
+    Relation.BECOMES: {Relation.BECOMES, Relation.EQUALS, Relation.PLACE},
 }
 
 
@@ -83,9 +70,7 @@ def compare(older: Clause, newer: Clause) -> Evidence | None:
     if not COMMON_CHARACTERS.issuperset(older.matter & newer.matter):
         found += spans.find_flip(older, newer), spans.find_span(older, newer)
     sure = strongest((*found, ends.find_end(older, newer)))
-    if sure is None:
-        return find_hint(older, newer)
-    if sure.score > LIKELY and (newer.statement.additive or not (older.is_present and newer.is_present)):
+    if sure and sure.score > LIKELY and (newer.statement.additive or not (older.is_present and newer.is_present)):
         return Evidence(sure.reason, WEAK, sure.first, sure.second, sure.differing, sure.common)
     return sure
 
@@ -122,23 +107,13 @@ def score_of(one: Frame, other: Frame, *, changes: bool) -> float:
         case Relation.WORKS:
             is_part = _PART.search(one.value) or _PART.search(other.value) or _NO_PLACE.search(other.value)
             return WEAK if is_part and not other.is_change else SURE
-        case Relation.CHARGE | Relation.COMPANY | Relation.TRAVELS:
-            return SURE if changes else WEAK
-        case Relation.STUDIES:
-            return SURE if other.verb else WEAK
-        case Relation.USES:
-            return SURE if changes and not is_person(one.topic) else WEAK
         case Relation.PLACE:
             return score_place(one, other, changes=changes)
-        case Relation.NAME:
-            return SURE if changes or not _MULTIPLE.search(one.topic) else WEAK
     return score_equals(one, other, changes=changes)
 
 
 def score_place(one: Frame, other: Frame, *, changes: bool) -> float:
     """Return the score of two places or times of one thing."""
-    if one.verb == "在" and other.is_change and is_activity(one, other):
-        return 0
     value, others = cut_equal_end(one.value, other.value)
     kind, kind_other = kind_of(value), kind_of(others)
     if ValueKind.TIME in (kind[0], kind_other[0]) and kind[0] is not kind_other[0]:
@@ -151,14 +126,6 @@ def score_place(one: Frame, other: Frame, *, changes: bool) -> float:
     if not changes and not are_of_one_size(value, others):
         return WEAK
     return SURE
-
-
-def is_activity(one: Frame, other: Frame) -> bool:
-    """Return whether "is in" says what a person is doing: one who moves lives elsewhere, and may do the same there."""
-    moves = other.verb.startswith(("搬", "迁", "移"))
-    return _ACTIVITY.search(one.value) is not None or (
-        moves and (is_person(one.topic) or (len(one.topic) <= MAX_NAME and one.topic[0] != "我"))
-    )
 
 
 def cut_equal_end(one: str, other: str) -> tuple[str, str]:
@@ -208,31 +175,6 @@ def are_of_one_size(one: str, other: str) -> bool:
     )
 
 
-def find_hint(older: Clause, newer: Clause) -> Evidence | None:
-    """Return weak evidence: the newer clause reports a change, or denies something, of what the older one is about."""
-    said = newer.statement
-    if said.additive or not (said.changes or said.corrects or older.negative != newer.negative):
-        return None
-    common = bigrams_of(older.bare) & bigrams_of(newer.bare)
-    if not common:
-        return None
-    return Evidence(Reason.CHANGE, WEAK, older.text, newer.text, common=tuple(sorted(common)))
-
-
-@SizedCache("Chinese texts", megabytes=1).remember
-def bigrams_of(text: str) -> frozenset[str]:
-    """Return the pairs of characters that carry meaning, Latin words and numbers of a text."""
-    words_in = re.findall(r"[a-z0-9][a-z0-9_.-]*[a-z0-9]", text)
-    pairs = (text[at : at + 2] for at in range(len(text) - 1))
-    return frozenset(words_in) | {
-        pair for pair in pairs if re.fullmatch("[㐀-鿿]{2}", pair) and not _NO_BIGRAM.search(pair)
-    }
-
-
 def restates_chinese(first: str, second: str) -> float:
-    """Return how much of two texts is the same, in [0, 1]; 0 where a value, a negation or a time differs. Symmetric."""
-    if first == second:
-        return 1.0
-    if fold_chinese(first) == fold_chinese(second):
-        return 1.0
-    return spans.restated_share(analyse_chinese(first), analyse_chinese(second))
+    """Return 1 where two texts are one but for script, width and punctuation, else 0. Symmetric."""
+    return float(first == second or fold_chinese(first) == fold_chinese(second))

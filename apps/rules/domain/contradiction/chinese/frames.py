@@ -20,14 +20,8 @@ class Relation(StrEnum):
     LIVES = "lives"
     WORKS = "works"
     PLACE = "place"
-    NAME = "name"
     EQUALS = "equals"
-    USES = "uses"
-    CHARGE = "charge"
     BECOMES = "becomes"
-    STUDIES = "studies"
-    TRAVELS = "travels"
-    COMPANY = "company"
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,48 +96,17 @@ _PATTERNS: tuple[tuple[Relation, re.Pattern[str], bool], ...] = (
     (Relation.WORKS, re.compile(rf"^{_TOPIC}{_FROM}(?P<verb>到|去|换到|转到){_VALUE}(?:里)?工作$"), True),
     (Relation.WORKS, pattern(words.JOINS, source=True), True),
     (
-        Relation.STUDIES,
-        re.compile(rf"^(?P<topic>.{{1,12}}?)在?(?P<verb>{words.STUDY_VERBS})(?P<value>.{{0,10}}(?:{words.SCHOOLS}))$"),
-        False,
-    ),
-    (Relation.STUDIES, re.compile(r"^(?P<topic>.{1,12}?)(?P<verb>)(?P<value>[大高初研国][1-7])$"), False),
-    (
-        Relation.COMPANY,
-        re.compile(
-            r"^(?P<topic>.{1,12}?)(?P<verb>搬.{1,2})?(?:跟|和|与)?(?P<value>1个人|自己|独自|(?<=[跟和与]).{1,8}?)(?:一起|同)?住$"
-        ),
-        False,
-    ),
-    (
         Relation.LIVES,
         re.compile(rf"^{_TOPIC}(?P<verb>在)(?P<value>.{{1,12}}?)(?:租房子|租房|租屋|买房|长住|生活)$"),
         False,
     ),
-    (
-        Relation.TRAVELS,
-        re.compile(
-            r"^(?P<topic>.{1,8}?)(?P<verb>(?:改)?)(?P<value>(?:坐|搭|骑|开|走|乘).{0,6}?)(?:去|来)?(?:工作|上学)$"
-        ),
-        False,
-    ),
     (Relation.PLACE, pattern(words.RESCHEDULES, source=True), True),
-    (Relation.PLACE, pattern(words.STAYS), False),
     (Relation.BECOMES, pattern(words.BECOMES, source=True), True),
-    (Relation.NAME, pattern(words.NAMES), False),
     (Relation.EQUALS, pattern(words.EQUALS), False),
-    (Relation.USES, pattern(words.USES), False),
-    (
-        Relation.CHARGE,
-        re.compile(
-            rf"^{_TOPIC}(?P<passive>改?由)(?P<value>.{{1,12}}?)(?:来)?(?P<verb>{longest_first(words.CHARGES)})$"
-        ),
-        False,
-    ),
-    (Relation.CHARGE, re.compile(r"^(?P<value>.{2,8}?)(?P<verb>负责|主持|接手|接管)(?P<topic>.{2,40})$"), False),
 )
 
 
-_PLACED = {Relation.LIVES, Relation.WORKS, Relation.COMPANY}
+_PLACED = {Relation.LIVES, Relation.WORKS}
 
 
 def clean(text: str) -> str:
@@ -196,9 +159,8 @@ def frames_of(core: str) -> Iterator[Frame]:
         # "lives in" is "is in" with another verb before it.
         if found is None or (relation is Relation.PLACE and seen & _PLACED and not is_change):
             continue
-        has = found.groupdict()
         verb = found["verb"] or ""
-        changes = is_change or (has.get("passive") or "").startswith("改") or verb.startswith(("接", "升", "搬"))
+        changes = is_change or verb.startswith("搬")
         topic = topic_of(found["topic"] or "", is_change=changes)
         value = _TOGETHER.sub("", found["value"].strip().removesuffix("的").strip())
         if topic and value:

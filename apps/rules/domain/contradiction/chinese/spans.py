@@ -10,17 +10,13 @@ from apps.rules.domain.contradiction.chinese.values import (
     TOKEN,
     ValueKind,
     are_equal,
-    in_base_units,
     kind_of,
-    may_equal,
 )
 from apps.rules.domain.contradiction.evidence import Evidence, Reason
 from apps.rules.domain.statements import chinese_words as words
-from apps.rules.domain.statements.statement import Mood
 
 SURE, LIKELY, WEAK = 0.92, 0.75, 0.6
 MAX_REPLACED, MAX_VALUE = 8, 16
-MAX_CONTENT_EXTRA = 0.75
 
 _BOUND = re.compile(longest_first(words.BOUNDS))
 _MOMENT = re.compile(longest_first(words.MOMENTS))
@@ -45,9 +41,6 @@ _DONE = re.compile("了(?!解)|过(?!敏)|着(?!急|凉)|正?在(?=[学读看写
 _LIGHT = re.compile(
     r"的|要(?![求紧])|(?<![开聚约社机宴])会(?![议员计展场所长])|很|非常|真的|常常|经常|总是|通常|一般(?!般)|着(?!急|凉)|过(?!敏)|得(?!到)|因为|所以|啊|呢|一个|一只|一位|个人|家里|目前|地(?![址点方铁下图])|以|来(?!自)|所|还是"
 )
-_AND = re.compile("[、和跟与及]")
-_PLACED = re.compile("[在是开]")
-MIN_TURNED = 6
 _SCALE_OF = {word: number for number, scale in enumerate(words.SCALES) for word in scale.split()}
 MAX_SCALED = 8
 _cache = SizedCache("Chinese texts", megabytes=2)
@@ -210,84 +203,3 @@ def is_within(shorter: str, longer: str) -> bool:
 def key_of(text: str) -> str:
     """Return a text without characters that say little, for comparing the rest."""
     return _LIGHT.sub("", _DONE.sub("", text)).replace("1天", "").strip()
-
-
-def restated_share(first: tuple[Clause, ...], second: tuple[Clause, ...]) -> float:
-    """Return the share of characters that two texts have in common, 0 where one says something else."""
-    if not first or not second or any(clause.statement.mood is Mood.QUESTION for clause in (*first, *second)):
-        return 0.0
-    moods = [
-        [clause.statement.mood for clause in side if clause.statement.mood is not Mood.ASSERTION]
-        for side in (first, second)
-    ]
-    if moods[0] != moods[1] or negations_of(first) != negations_of(second):
-        return 0.0
-    one, other = restated_key(first), restated_key(second)
-    tokens, others = tokens_of(one), tokens_of(other)
-    if one == other or have_same_list(tokens, others) or are_turned(one, other):
-        return 1.0
-    return share_of(tokens, others)
-
-
-def share_of(one: tuple[str, ...], other: tuple[str, ...]) -> float:
-    """Return the share of common tokens of two texts of which one has all of the other in the same order."""
-    shorter, longer = sorted((one, other), key=len)
-    rest = iter(longer)
-    if not shorter or not all(any(may_equal(token, there) for there in rest) for token in shorter):
-        return 0.0
-    extra = len(longer) - len(shorter)
-    return 1.0 if extra == 0 else min(MAX_CONTENT_EXTRA, len(shorter) / len(longer))
-
-
-def negations_of(clauses: tuple[Clause, ...]) -> int:
-    """Return how many clauses deny something."""
-    return sum(clause.negative for clause in clauses)
-
-
-def restated_key(clauses: tuple[Clause, ...]) -> str:
-    """Return a text in one form of everything that may be said in several ways."""
-    return same_form("".join(key_of(clause.core) for clause in clauses))
-
-
-@_cache.remember
-def same_form(text: str) -> str:
-    """Return a text with what may be said in several ways in one of them."""
-    key = in_base_units(text)
-    for form, same in _SAME:
-        key = form.sub(same, key)
-    return key
-
-
-# One thing said in several ways, brought to the first of them.
-_SAME = (
-    (re.compile("吃(?P<what>.{1,8}?)(?:就)?过敏$"), r"对\g<what>过敏"),
-    (re.compile("(?<!对)(?P<what>[^我你他她户]{1,4})过敏$"), r"对\g<what>过敏"),
-    (re.compile("对对"), "对"),
-    (
-        re.compile("比起(?P<less>.{1,10}?)(?P<who>[我你他她]|用户)更喜欢(?P<more>.{1,10})$"),
-        r"\g<who>喜欢\g<more>胜\g<less>",
-    ),
-    (re.compile("喜欢(?P<more>.{1,10}?)(?:胜于|胜过?|多于|多过?(?=.)|超过?)"), r"喜欢\g<more>胜"),
-    (re.compile("交房租"), "付房租"),
-    (re.compile("膝盖不好"), "膝盖不好"),
-    (
-        re.compile(rf"^(?P<who>我|用户|他|她)(?P<when>(?:{longest_first(words.BOUNDS)}|周\d|\d+[:点]\d+)+)"),
-        r"\g<when>\g<who>",
-    ),
-    (re.compile("[是在](?=[\\d周-])"), ""),
-)
-
-
-def have_same_list(one: tuple[str, ...], other: tuple[str, ...]) -> bool:
-    """Return whether two texts differ only in the order of a list: "cats and dogs", "dogs and cats"."""
-    found = align("".join(one), "".join(other))
-    if found is None:
-        return True
-    first, second = (_AND.split(span) for span in found[1:3])
-    return len(first) > 1 and sorted(first) == sorted(second)
-
-
-def are_turned(one: str, other: str) -> bool:
-    """Return whether a text has the two parts of another one in the other order: "at ten we meet", "we meet at ten"."""
-    one, other = (_PLACED.sub("", text) for text in (one, other))
-    return len(one) == len(other) >= MIN_TURNED and other in one + one

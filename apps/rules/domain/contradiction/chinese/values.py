@@ -38,8 +38,6 @@ _VALUE = re.compile(
 _SAME_UNITS = {"kg": "公斤", "千克": "公斤", "km": "公里", "cm": "公分", "厘米": "公分", "ml": "毫升", "块": "元"}
 _UNIT = re.compile("千克|厘米|(?<=\\d)块(?!钱)")
 
-_SECONDS = {"秒钟": 1, "秒": 1, "分钟": 60, "小时": 3600}
-_DURATION = re.compile(rf"(?P<number>\d+(?:\.\d+)?)个?(?P<unit>{'|'.join(_SECONDS)})")
 
 TOKEN = re.compile(
     r"\d{4}-\d\d(?:-\d\d)?(?![\d-])|--\d\d-\d\d|周[1-7]|\d{1,2}[:点]\d\d|\d+(?:\.\d+)?%?|[a-z_][a-z0-9_.@:/#+-]*#?"
@@ -209,8 +207,3 @@ def kind_of(value: str) -> tuple[ValueKind, str]:
     if found:
         return ValueKind.NUMBER, found["measure"] + ("%" if "%" in value else "")
     return (ValueKind.CODE, "") if _CODE.fullmatch(value) else (ValueKind.WORDS, "")
-
-
-def in_base_units(text: str) -> str:
-    """Return a canonical text with durations in seconds, so that 90 seconds are 1.5 minutes."""
-    return _DURATION.sub(lambda found: f"{float(found['number']) * _SECONDS[found['unit']]:g}秒", text)

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from apps.rules.domain.contradiction.english.states import is_total, phrase, says_change
-from apps.rules.domain.contradiction.english.vocabulary import MANNERS, REASONS
+from apps.rules.domain.contradiction.english.vocabulary import ORDERED, REASONS
 from apps.rules.domain.contradiction.frames import (
     CUES,
     DEFINITE,
@@ -116,11 +116,11 @@ def significant(tokens: Sequence[Token]) -> list[Token]:
     ]
 
 
-def follows_preposition(frame: Frame, found: Difference, manners: frozenset[str] = MANNERS) -> bool:
-    """Return whether what differs says how, where or by whom: "in MySQL", "with Bring"; not "to call Ana"."""
+def follows_preposition(frame: Frame, found: Difference) -> bool:
+    """Return whether what differs says how, where or by whom: "in Dutch", "by mail"; not "to call Ana"."""
     at = next((place for place, token in enumerate(frame.rest) if token is found.old[0]), 0)
     before = found.old[0].text if found.old[0].text in PREPOSITIONS else frame.rest[at - 1].text if at else ""
     while at > 1 and before in DEFINITE | INDEFINITE:
         at -= 1
         before = frame.rest[at - 1].text
-    return before in manners
+    return before in ORDERED

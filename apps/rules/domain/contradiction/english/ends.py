@@ -5,7 +5,6 @@ from collections.abc import Sequence
 from apps.rules.domain.contradiction.english.differences import significant
 from apps.rules.domain.contradiction.english.states import (
     ACT,
-    NOTICE,
     Judged,
     is_done,
     phrase,
@@ -24,23 +23,18 @@ from apps.rules.domain.contradiction.english.vocabulary import (
     DISMISSING,
     ENDING_WITH,
     ENDS,
-    ENDS_WORK,
     GOALS,
     LAPSING,
     LEAVING,
     LIKES,
     MANY,
-    NOTICES,
     OVER,
-    PARTNERS,
     PERSONS_AND_RELATIVES,
     POSSESSING,
     PREPARING,
     RELATIVES,
     SPEAKER,
     SWAPPING,
-    UNMARRIED,
-    WORKPLACES,
 )
 from apps.rules.domain.contradiction.evidence import Reason
 from apps.rules.domain.contradiction.frames import DEFINITE, INDEFINITE, Frame, keys_of
@@ -56,7 +50,7 @@ def find_end(old: Frame, new: Frame) -> Judged:
     if old.is_event or old.is_negative:
         return None
     ended = written((*new.subject, *new.group, *new.rest))
-    if is_over(old, new) or have_parted(old, new) or have_wed(old, new) or (ends_something(new) and is_ended(old, new)):
+    if is_over(old, new) or (ends_something(new) and is_ended(old, new)):
         return Reason.ENDED, ACT, written((*old.group, *old.rest)), ended
     return None
 
@@ -101,7 +95,7 @@ def is_ended(old: Frame, new: Frame) -> bool:
         ended = keys_of(phrase(rest[len(thing) + 1 :]))
     ended = ended - CONTRACTS or ended
     is_same = old.subject_keys == new.subject_keys
-    if is_same and (has_left_work(old, new, ended) or (new.verb in CANCELLING_CONTRACTS and not ended)):
+    if is_same and new.verb in CANCELLING_CONTRACTS and not ended:
         return True
     if not ended or (thing and thing[0].text in INDEFINITE and thing[0].text != "some"):
         return False
@@ -119,36 +113,6 @@ def is_ended(old: Frame, new: Frame) -> bool:
     # The thing itself, not something about it: "the roof rack of my car".
     known = old.said | ({key_of(old.verb)} if old.verb in POSSESSING else set())
     return is_same and ended <= known and (old.verb in POSSESSING or new.verb in CANCELLING)
-
-
-def has_left_work(old: Frame, new: Frame, left: frozenset[str]) -> bool:
-    """Return whether the subject of both works no longer where, or as what, the older statement says."""
-    has_given_notice = new.verb in ("retire", "resign") or (new.verb == "hand" and bool(left & NOTICES))
-    if has_given_notice and old.rest and old.rest[0].text in INDEFINITE | {"for", "at"}:
-        return old.verb == "be" or old.relation == "work"
-    is_jobless = new.verb in DISMISSING | {"retire", "resign"} or bool(left & WORKPLACES)
-    return old.relation == "work" and new.verb in ENDS_WORK and is_jobless and left <= WORKPLACES | old.said
-
-
-def have_parted(old: Frame, new: Frame) -> bool:
-    """Return whether two who were together are so no more: "I'm dating Yuki", "Yuki and I broke up"."""
-    has_up = bool(new.rest) and new.rest[0].text in ("up", "apart", "ways")
-    if not (new.verb in ("divorce", "separate") or (new.verb in ("break", "split", "part") and has_up)) or not is_done(
-        new
-    ):
-        return False
-    is_couple = old.verb in ("date", "marry", "see") or bool(old.content & PARTNERS)
-    both = (old.content & new.content) or (SPEAKER & old.subject_keys & new.subject_keys)
-    return is_couple and bool(both) and not old.is_negative
-
-
-def have_wed(old: Frame, new: Frame) -> bool:
-    """Return whether who was single or engaged has married: "Sam is my girlfriend", "Sam and I got married"."""
-    if new.verb != "marry" or not is_done(new) or new.is_negative or old.is_negative:
-        return False
-    was_free = bool(old.content & UNMARRIED)
-    both = (old.content & new.content) - UNMARRIED or (SPEAKER & old.subject_keys & new.subject_keys)
-    return was_free and old.verb in ("be", "have", "date", "call", "engage") and bool(both)
 
 
 def find_change_of_mind(old: Frame, new: Frame) -> Judged:
@@ -258,22 +222,6 @@ def replaced_in(new: Frame) -> Sequence[Token]:
         if at and word in ("for", "with", "by") and new.verb in SWAPPING:
             return new.rest[:at]
     return ()
-
-
-def find_successor(old: Frame, new: Frame) -> Judged:
-    """Return that another one is who the older statement names: "Dr. Amari is my dentist", "Ben took over from Ana"."""
-    if old.is_negative or new.is_negative or old.is_event:
-        return None
-    texts = [token.text for token in new.rest]
-    if new.verb == "take" and "over" in texts and "from" in texts:
-        before = keys_of(phrase(new.rest[texts.index("from") + 1 :]))
-        if before and before <= old.subject_words | old.said:
-            return Reason.REPLACED, ACT, written(old.subject), written(new.subject)
-    is_turned = old.verb == new.verb == "be" and new.said == old.subject_words and bool(new.said)
-    if not is_turned or not new.is_named or new.subject_words & old.said or old.head in RELATIVES:
-        return None
-    is_told = bool(old.said) and old.said <= keys_of(analyse(new.statement.text).whole.tokens)
-    return Reason.REPLACED, ACT if is_told or says_change(new) else NOTICE, written(old.rest), written(new.subject)
 
 
 def find_new_holder(old: Frame, new: Frame) -> Judged:

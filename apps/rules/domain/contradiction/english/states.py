@@ -16,10 +16,10 @@ from apps.rules.domain.contradiction.english.vocabulary import (
 from apps.rules.domain.contradiction.evidence import Reason
 from apps.rules.domain.contradiction.frames import CUES, DEFINITE, PREPOSITIONS, Frame, keys_of
 from apps.rules.domain.contradiction.text import VALUES, Token, analyse
-from apps.rules.domain.contradiction.words import MONTHS, PERSONS
+from apps.rules.domain.contradiction.words import MONTHS
 from apps.rules.domain.statements.english_verbs import CHANGING
 
-ACT, NOTICE, LIKELY = 0.9, 0.7, 0.6
+ACT, NOTICE = 0.9, 0.7
 Judged = tuple[Reason, float, str, str] | None
 
 
@@ -113,11 +113,6 @@ def is_done(frame: Frame) -> bool:
 def turning(frame: Frame) -> frozenset[str]:
     """Return the words that turn the meaning of what is near them."""
     return frozenset(token.text for token in frame.tokens) & TURNING
-
-
-def is_personal(frame: Frame) -> bool:
-    """Return whether a statement is about the speaker or what is theirs."""
-    return any(token.text in PERSONS for token in frame.tokens)
 
 
 def are_of_others(old: Frame, new: Frame) -> bool:

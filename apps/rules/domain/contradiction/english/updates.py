@@ -17,37 +17,26 @@ from apps.rules.domain.contradiction.english.ends import (
     find_end,
     find_new_holder,
     find_replacement,
-    find_successor,
 )
 from apps.rules.domain.contradiction.english.states import (
     ACT,
-    LIKELY,
     NOTICE,
-    Judged,
     are_of_others,
     as_state,
-    is_personal,
     resolve,
-    says_change,
-    written,
 )
 from apps.rules.domain.contradiction.english.values import (
     find_changed_value,
     find_corrected,
     find_new_value,
-    find_other_number,
     find_value_of,
 )
-from apps.rules.domain.contradiction.english.vocabulary import SAYS_LITTLE, SPANS
+from apps.rules.domain.contradiction.english.vocabulary import SPANS
 from apps.rules.domain.contradiction.evidence import Evidence, Reason
-from apps.rules.domain.contradiction.frames import Frame, frame_of, frames_of
+from apps.rules.domain.contradiction.frames import Frame, frame_of, frames_of, key_of_token
 from apps.rules.domain.statements.read import split_into_sentences, statements_of
 from apps.rules.domain.statements.statement import Mood, Tense
 
-# Cosines from which two texts are about one matter: with a word in common, and with the subject only.
-NEAR_CHANGED, SAME_SUBJECT = 0.4, 0.6
-# A memory is noticed for its matter alone only if it says little else.
-MAX_NOTICED_CHARS = 60
 # Words that statements within longer texts must share.
 MIN_COMMON = 2
 MAX_PAIRS = 200
@@ -68,25 +57,21 @@ class Sentences(NamedTuple):
     having: Mapping[str, tuple[int, ...]]
 
 
-def find_update(older: str, newer: str, similarity: float | None = None) -> Evidence | None:
+def find_update(older: str, newer: str) -> Evidence | None:
     """Return the evidence that a statement of the newer text replaces one of the older text; None for none.
 
-    The score is ACT where it may be acted on, NOTICE where a person should look. similarity: the cosine of the texts,
-    None where it is not known. Accepts any str.
+    The score is ACT where it may be acted on, NOTICE where a person should look. Accepts any str.
     """
     if older == newer:
         return None
     best: Evidence | None = None
     is_long = max(len(older), len(newer)) > SHORT_CHARS
-    may_be_near = len(older) <= MAX_NOTICED_CHARS and '"' not in older + newer
     pairs = pairs_that_share(older, newer) if is_long else pairs_of(older, newer)
     for old, new in islice(pairs, MAX_PAIRS):
-        found = compare(old, new, similarity)
-        if found is None or (found.score == LIKELY and not may_be_near):
-            continue
-        if best is None or found.score > best.score:
+        found = compare(old, new)
+        if found and (best is None or found.score > best.score):
             best = found
-        if best.score >= ACT:
+        if best and best.score >= ACT:
             break
     return best
 
@@ -158,7 +143,7 @@ def may_decide(first: str, second: str) -> bool:
     )
 
 
-def compare(old: Frame, new: Frame, similarity: float | None) -> Evidence | None:
+def compare(old: Frame, new: Frame) -> Evidence | None:
     """Return the evidence that one statement replaces another."""
     if not old.verb:
         return None
@@ -178,10 +163,7 @@ def compare(old: Frame, new: Frame, similarity: float | None) -> Evidence | None
         or find_value_of(old, new)
         or find_changed_value(old, new)
         or find_corrected(old, new)
-        or find_other_number(old, new)
         or find_new_holder(old, new)
-        or find_successor(old, new)
-        or find_same_matter(old, new, similarity)
     )
     is_since = new.statement.changes and new.setting <= SPANS
     is_bound = old.setting != new.setting and not new.setting <= old.content and not is_since
@@ -193,32 +175,6 @@ def compare(old: Frame, new: Frame, similarity: float | None) -> Evidence | None
     is_more = new.statement.additive and not old.statement.additive
     if is_more and score >= ACT and reason is not Reason.ENDED:
         score = NOTICE
-    common = tuple(sorted(old.content & new.content))
+    shared = old.content & new.content
+    common = tuple(sorted({token.text for token in old.tokens if key_of_token(token) in shared}))
     return Evidence(reason, score, old.statement.body, new.statement.body, ((first, second),), common)
-
-
-def find_same_matter(old: Frame, new: Frame, similarity: float | None) -> Judged:
-    """Return that something new is said about what a state is about, without a value that can be compared.
-
-    "Theo goes to the Sunflower kindergarten", "Theo started first grade at Linden School".
-    """
-    if (
-        old.is_event
-        or max(len(old.statement.body), len(new.statement.body)) > SHORT_CHARS
-        or not (old.is_definite and new.is_definite)
-        or are_of_others(old, new)
-    ):
-        return None
-    # Who it is about is in all memories of a person: something else must be shared.
-    shared = (old.content & new.content) - SAYS_LITTLE - old.subject_words - new.subject_words
-    is_new = says_change(new) or new.is_event or old.is_negative != new.is_negative
-    if new.statement.additive or not (is_personal(old) and is_personal(new)):
-        is_own = old.subject_words == new.subject_words and bool(old.subject_words) and not old.is_doing
-        if new.statement.additive or not (is_new and is_own and old.group):
-            return None
-    if not is_new:
-        return None
-    is_near = is_new and old.subject_keys == new.subject_keys and similarity is not None and similarity >= SAME_SUBJECT
-    if (not shared and not is_near) or (similarity is not None and similarity < NEAR_CHANGED):
-        return None
-    return Reason.CHANGE, LIKELY, written(old.rest), written((*new.group, *new.rest))

@@ -18,7 +18,6 @@ from apps.rules.domain.contradiction.english.states import (
     kind_of,
     part_target,
     says_change,
-    turning,
     written,
 )
 from apps.rules.domain.contradiction.english.vocabulary import (
@@ -28,12 +27,9 @@ from apps.rules.domain.contradiction.english.vocabulary import (
     EMPLOYED_BY,
     LOCATING,
     MANY,
-    ORDERED,
     PERSONS_AND_RELATIVES,
     PLACES,
     RELATIVES,
-    RELYING,
-    SOCIAL,
     SPEAKER,
     STARTING_RELATIONS,
     WHEN,
@@ -45,8 +41,6 @@ from apps.rules.domain.contradiction.text import VALUES, Kind, Token
 from apps.rules.domain.contradiction.words import SINGLE_VALUED
 from apps.rules.domain.statements.english_verbs import BEGINNING, CHANGING
 from apps.rules.domain.statements.statement import Mood
-
-MIN_SHARED = 2
 
 
 def find_new_value(old: Frame, new: Frame) -> Judged:
@@ -114,6 +108,12 @@ class Slot:
         """Return whether more is shared than the subject and the verb."""
         return bool(self.found.common)
 
+    @property
+    def is_opposed(self) -> bool:
+        """Return whether one word differs, and is the opposite of the other."""
+        old, new = self.found.old, self.found.new
+        return len(old) == len(new) == 1 and are_opposites(old[0].key, new[0].key)
+
 
 def slot_of(old: Frame, new: Frame, found: Difference) -> Slot:
     """Return the place in which two statements differ."""
@@ -133,7 +133,7 @@ def slot_of(old: Frame, new: Frame, found: Difference) -> Slot:
 def judge(old: Frame, new: Frame, found: Difference) -> float:
     """Return how surely two different words in one place exclude each other, 0 for not at all."""
     slot = slot_of(old, new, found)
-    for rule in (judge_value, judge_relation, judge_change, judge_identity, judge_manner):
+    for rule in (judge_value, judge_relation, judge_identity):
         score = rule(slot)
         if score is not None:
             return score
@@ -189,29 +189,24 @@ def judge_relation(slot: Slot) -> float | None:
     if is_beside and not slot.changes:
         return NOTICE
     if relation in ("name", "attend", "report") and slot.kind == "name":
-        return ACT
+        is_one = slot.changes or (bool(old.subject_words) and all(token.text != "are" for token in old.group))
+        return ACT if relation != "name" or is_one else NOTICE
     if relation == "live" and any(side.rest and side.rest[0].text == "with" for side in (old, slot.new)):
         return NOTICE if slot.changes else 0.0
     if relation in ("live", "work") and slot.new.relation in STARTING_RELATIONS:
         if not slot.is_sized:
             return NOTICE
         return ACT if slot.kind == "name" or slot.new.is_event or slot.changes else NOTICE
-    return ACT if old.verb in ("want", "prefer") and slot.is_beside and slot.kind == "name" else None
-
-
-def judge_change(slot: Slot) -> float | None:
-    """Judge other words where the newer side says that something has changed; None where it does not."""
-    old = slot.old
-    is_vague = not slot.is_thing and (old.verb == "be" or slot.new.is_doing) and old.relation not in ("live", "work")
-    is_many = (old.verb in MANY or is_vague) and not slot.is_beside
-    if not slot.changes or is_many or not slot.is_sized:
-        return None
-    return ACT if slot.kind or slot.is_thing else NOTICE
+    is_other = slot.kind == "name" or slot.is_opposed
+    return ACT if old.verb in ("want", "prefer") and slot.is_beside and is_other else None
 
 
 def judge_identity(slot: Slot) -> float | None:
     """Judge what a thing is: who has a role, its one attribute, where it is, words that exclude each other."""
     old, (first, second) = slot.old, slot.links
+    is_order = old.statement.mood is slot.new.statement.mood is Mood.COMMAND
+    if is_order and follows_preposition(old, slot.found):  # "please reply in Dutch"
+        return ACT
     if old.verb == "be":
         is_attribute = slot.is_thing and old.head in SINGLE_VALUED | ATTRIBUTES
         if is_attribute and first == second and slot.is_sized:
@@ -223,25 +218,8 @@ def judge_identity(slot: Slot) -> float | None:
         return ACT if slot.is_sized and not slot.is_beside else NOTICE
     if old.verb != "be" or len(slot.found.old) != 1 or len(slot.found.new) != 1:
         return None
-    one, other = slot.found.old[0].key, slot.found.new[0].key
-    is_opposed = are_opposites(one, other) and (slot.is_thing or slot.changes)
-    return ACT if is_opposed or are_exclusive(one, other) else None
-
-
-def judge_manner(slot: Slot) -> float | None:
-    """Judge how, where or by whom the same is done: "stores its data in MySQL", "please reply in Dutch"."""
-    old, (first, second) = slot.old, slot.links
-    is_order = old.statement.mood is slot.new.statement.mood is Mood.COMMAND
-    if is_order and follows_preposition(old, slot.found, ORDERED):
-        return ACT
-    is_many = old.is_doing or old.verb in RELYING or (old.verb in MANY and not slot.is_thing)
-    if not slot.kind or first[:1] != second[:1] or is_many or not follows_preposition(old, slot.found):
-        return None
-    if slot.is_beside and old.verb not in SOCIAL and old.relation != "work":
-        return ACT
-    if not slot.is_thing or not slot.is_sized:
-        return None
-    return ACT if slot.kind == "name" or old.verb not in ("be", "have") else NOTICE
+    is_opposed = slot.is_opposed and (slot.is_thing or slot.changes)
+    return ACT if is_opposed or are_exclusive(slot.found.old[0].key, slot.found.new[0].key) else None
 
 
 def find_changed_value(old: Frame, new: Frame) -> Judged:
@@ -303,23 +281,6 @@ def phrase_of_kind(frame: Frame, kind: str) -> tuple[Token, ...]:
     else:
         return ()
     return tuple(found) if len({token.kind for token in found}) == len(found) else ()
-
-
-def find_other_number(old: Frame, new: Frame) -> Judged:
-    """Return that the same words are said with another number: "his pocket money is 4 euros", "he gets 6 euros as"."""
-    if old.is_event or new.is_event or old.is_negative or new.is_negative or not (old.is_definite and new.is_definite):
-        return None
-    ours, theirs = old.content - {key_of(old.verb)}, new.content - {key_of(new.verb)}
-    one, other = ours - theirs, theirs - ours
-    if len(one) != 1 or len(other) != 1 or len(ours & theirs) < MIN_SHARED:
-        return None
-    numbers = [
-        next((t for t in side.tokens if key_of_token(t) in keys and t.kind is Kind.NUMBER), None)
-        for side, keys in ((old, one), (new, other))
-    ]
-    if None in numbers or turning(old) != turning(new) or (one | other) & (old.subject_words | new.subject_words):
-        return None
-    return Reason.VALUE, ACT if says_change(new) else NOTICE, numbers[0].text, numbers[1].text  # type: ignore[union-attr]
 
 
 def find_corrected(old: Frame, new: Frame) -> Judged:

@@ -10,7 +10,6 @@ PLACES = words("in at on near above below behind beside under next outside insid
 ADVERBS_OF_MOTION = words("up down back forward off out over away ahead around round")
 REASONS = words("instead rather because after not since as")
 TURNING = words("from to before after with without until under over above below")
-MANNERS = words("in on at with by from through via for under")
 SWAPPING = words("swap exchange trade replace leave ditch drop quit abandon")
 GOALS = words("to until till into")
 FURTHER_GOALS = {
@@ -23,17 +22,13 @@ FURTHER_GOALS = {
 MANY = words(
     """take have own like love enjoy adore hate dislike speak play know eat drink need buy read watch learn study
     collect visit see grow sell teach support follow practise practice do make cook wear bake train handle manage
-    cover include contain accept offer supply provide exhibit help feed get go put book"""
+    cover include contain accept offer supply provide exhibit help feed get go put book stop"""
 )
-SOCIAL = words("meet talk walk work spend celebrate discuss travel go run dance fly come")
 POSSESSING = words(
     """have own drive use rent ride play keep wear read learn attend take study work teach eat avoid be sing watch
     practise practice train write build collect date see smoke drink follow subscribe employ lease"""
 )
 CANCELLING = words("cancel abandon scrap drop discontinue terminate revoke delete remove disable archive")
-# What ends a relation without naming it: "I was laid off", "we split up".
-ENDS_WORK = words("lay fire dismiss retire resign quit leave lose")
-WORKPLACES = keys("job work company employer position post firm role office")
 CONTRACTS = keys("contract subscription membership account policy agreement lease plan order job course")
 ENDING_WITH = {
     "give": ("up", "away", "back"), "hand": ("in", "back"), "cut": ("out",), "throw": ("out", "away"), "drop": ("out",),
@@ -45,8 +40,6 @@ ATTRIBUTES = keys(
 )
 OVER = words("complete completed over finished done gone cancelled canceled off history dead closed")
 ENDS = words("end expire lapse finish close stop")
-UNMARRIED = keys("girlfriend boyfriend fiance fiancee engaged single dating bachelor")
-PARTNERS = keys("girlfriend boyfriend wife husband partner fiance fiancee together engaged couple relationship married")
 LOCATING = words("be live sleep sit stay lie hang meet park keep store locate stand base happen")
 RELATIVES = keys(
     """cousin friend son daughter brother sister colleague coworker aunt uncle neighbour neighbor cat dog pet child kid
@@ -58,7 +51,6 @@ PERSONS_AND_RELATIVES = RELATIVES | keys(
     parent family son-in-law mother-in-law team we they everyone people man woman boy girl guy lady person"""
 )
 LIKES, DISLIKES = words("like love enjoy adore"), words("hate dislike loathe detest despise")
-SAYS_LITTLE = keys("have take get like want need day time year work live use good make go")
 SPEAKER = words("speaker")
 BEARS = words("stand bear tolerate")
 EMPLOYED_BY = words("at for as in by")
@@ -73,9 +65,4 @@ DEPARTING = words("leave depart arrive go run sail fly come")
 LEAVING = words("leave drop ditch terminate end cancel abandon scrap quit rip replace")
 APOLOGIES = keys("typo sorry mistake bad slip error")
 SPANS = keys("week month year quarter term semester season today tomorrow now day sprint")
-# Things do these to several others: "depends on httpx", "writes to S3".
-RELYING = words(
-    "depend rely connect integrate talk write read import export ship deliver link consist belong subscribe"
-)
-NOTICES = keys("notice badge resignation")
 LAPSING = words("lapse expire run out go")
