@@ -61,6 +61,13 @@ def test_page_says_whom_a_memory_comes_from(ana: Client, memory: Memory, origin:
     assert f'data-origin="{origin}"' in answers
 
 
+def test_name_of_the_app_that_saved_a_memory_is_shown_as_text(ana: Client, memory: Memory) -> None:
+    MemoryRevision.objects.filter(memory=memory).update(actor="key:<b>kitchen</b>")
+    page = ana.get(reverse("webui:memory", args=[memory.uuid])).content.decode()
+    assert "The app &lt;b&gt;kitchen&lt;/b&gt; saved it." in page
+    assert "<b>" not in page
+
+
 def test_a_memory_is_forgotten_and_brought_back(ana: Client, memory: Memory) -> None:
     page = say(ana, "memory_forget", memory)
     memory.refresh_from_db()
