@@ -159,6 +159,14 @@ def test_what_an_app_learnt_is_listed_in_pages(ana: Client) -> None:
     assert reverse("webui:memory", args=[Memory.objects.get(content="likes number 59").uuid]) in first
 
 
+def test_what_an_app_learnt_is_shown_as_text(ana: Client) -> None:
+    key, kitchen = made("<b>kitchen</b>")
+    kitchen.save("<b>Ana</b> likes tea")
+    shown = page(ana, "app", key.uuid)
+    assert "&lt;b&gt;Ana&lt;/b&gt; likes tea" in shown
+    assert "<b>" not in shown
+
+
 def test_all_that_an_app_learnt_is_forgotten_and_brought_back(ana: Client) -> None:
     key, kitchen = made()
     for content in ("tea", "milk"):
