@@ -78,6 +78,14 @@ def test_line_ends_of_the_file_stay(ana: Client) -> None:
     assert path.read_bytes() == before.encode() + b"- rice\r\n"
 
 
+def test_a_text_that_would_end_its_field_stays_in_it(ana: Client) -> None:
+    text = "- </textarea><b>tea</b> & &lt;figs&gt;\n"
+    write(ANA, text)
+    shown = page(ana, EDIT)
+    assert merged(shown) == text
+    assert "<b>" not in shown
+
+
 def test_a_preview_saves_nothing_and_keeps_what_was_typed(ana: Client) -> None:
     path = write(ANA, TEXT)
     page(ana, EDIT)
