@@ -81,7 +81,7 @@ def test_a_hostile_text_makes_elements_of_markdown_only(one) -> None:
         "javascript:alert(1)", "JaVaScRiPt:alert(1)", "java\tscript:alert(1)", "data:text/html,x", "vbscript:x",
         "//elsewhere.invalid/x", "/accounts/logout/", "?x=1", "#main", "https:x", "http:/x", "\\\\elsewhere.invalid",
         "&#106;avascript:alert(1)", "&#x6A;avascript&colon;alert(1)", "javascript&#58;x", "ftp://x", "file:///etc/passwd",
-        "about:blank", "blob:x", "\x01javascript:x",
+        "about:blank", "blob:x", "\x01javascript:x", "javascript:alert(1)//https://example.org/x", "/x?https://example.org/x",
     ],
 )  # fmt: skip
 def test_a_link_leads_to_nothing_but_pages_and_mail(address: str) -> None:
