@@ -11,12 +11,13 @@ from django.urls import reverse
 from apps.accounts.services import account_bind, account_create
 from apps.audit.models import AuditEntry
 from apps.core.domain.clock import SYSTEM_CLOCK, utcnow
-from apps.core.domain.scope import Scope
+from apps.core.domain.scope import Permission, Scope
 from apps.people.downloads.request import download_request
 from apps.people.looking.look import MOST
 from apps.people.models import Download, Look
 from apps.people.personal.stores import LookStore
 from apps.semantic.models import Memory
+from apps.webui.person import Person
 from apps.webui.table import PAGES
 from tests.integration.webui.person import ANA, BEN, remember
 from tests.integration.webui.test_pages import address
@@ -57,6 +58,13 @@ def test_no_page_opens_without_a_look_and_none_takes_a_form_with_one(page, memor
         assert "You look at the pages of another person" in answer.content.decode()
     assert browser.get(url).status_code in ({403} if page.is_own else {200, 404, 405})
     assert list(Memory.objects.values()) == before
+
+
+def test_who_looks_may_read_what_is_of_the_person_and_write_nothing() -> None:
+    access = Person(ANA, "olga", Look()).access
+    assert (access.bound, access.actor) == (Scope(ANA), "admin:olga")
+    assert access.allows(Permission.READ)
+    assert not access.allows(Permission.WRITE)
 
 
 def test_who_when_why_and_which_pages_are_for_the_person_to_read(memory: Memory, ana: Client) -> None:
