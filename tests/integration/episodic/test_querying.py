@@ -12,6 +12,7 @@ from apps.episodic.domain.segment_state import SegmentState
 from apps.episodic.domain.window import EventQuery, FileCounts
 from apps.episodic.models import Segment
 from apps.episodic.queries.query import events_query
+from apps.episodic.selectors import event_beginnings
 from apps.episodic.store.file_cache import reset_archive_cache
 from tests.integration.episodic.records import NOW
 from tests.integration.episodic.timeline import SYSTEM, Timeline, contents, draft, segments
@@ -105,6 +106,13 @@ def test_nothing_outside_bound_of_key_is_found_or_counted(timeline: Timeline, ar
     assert elsewhere.events == ()
     assert replace(elsewhere.diagnostics, took_ms=0) == replace(unknown.diagnostics, took_ms=0)
     assert elsewhere.diagnostics.scanned == 0
+
+
+def test_beginnings_are_of_events_inside_bound_of_key(timeline: Timeline) -> None:
+    mine, theirs = timeline.record(draft("tea at five"), draft("coffee", scope=Scope("ben")))
+    ana = Access(Scope("ana"), Permission.READ, "key:ana")
+    found = event_beginnings(ana, [mine.uuid, theirs.uuid], 3)
+    assert [(one.uuid, one.beginning) for one in found] == [(mine.uuid, "tea")]
 
 
 # --- Scenario: Window enforcement ---------------------------------------------------------------------
