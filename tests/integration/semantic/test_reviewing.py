@@ -6,6 +6,7 @@ from typing import Any
 from uuid import uuid4
 
 import pytest
+from prometheus_client import REGISTRY
 
 from apps.core.domain.errors import ConflictError, NotFoundError
 from apps.core.domain.scope import Access, Permission, Scope
@@ -240,6 +241,24 @@ def test_accepting_takes_decision_out_of_queue(save: Save, access: Access) -> No
     assert (receipt.state, receipt.reviewed_by) == ("accepted", "test")
     assert receipt.reviewed_at is not None
     assert receipt.reviewed_at <= datetime.now(UTC)
+
+
+def accepted() -> float:
+    return REGISTRY.get_sample_value("memoryhub_conflicts_accepted_total") or 0.0
+
+
+def test_decision_that_is_accepted_counts_once_when_that_is_committed(
+    save: Save, access: Access, django_capture_on_commit_callbacks: Any
+) -> None:
+    save(LISBON)
+    result = save(NOT_LISBON)
+    assert result.conflict is not None
+    before = accepted()
+    with django_capture_on_commit_callbacks(execute=True):
+        conflict_accept(access=access, uuid=result.conflict)
+        conflict_accept(access=access, uuid=result.conflict)
+        assert accepted() == before
+    assert accepted() == before + 1
 
 
 def test_receipts_of_others_do_not_exist(save: Save, access: Access) -> None:
