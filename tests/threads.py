@@ -1,10 +1,13 @@
 """Running things at the same time, each in a thread with a database connection of its own."""
 
 import threading
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from typing import Any
 
-from django.db import connection
+from django.db import connection, transaction
 
 from apps.core.domain.errors import MemoryHubError
 
@@ -44,3 +47,38 @@ def at_once(*calls: Callable[[], Any], refusals: bool = False) -> list[Any]:
         if isinstance(outcome, BaseException) and not (refusals and isinstance(outcome, MemoryHubError)):
             raise outcome
     return outcomes
+
+
+def someone_waits_for_a_lock() -> bool:
+    """Wait until a connection to this database waits for a lock of it. Return whether that came about."""
+    waiting = "SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'"
+    deadline = time.monotonic() + PATIENCE
+    while time.monotonic() < deadline:
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT pg_stat_clear_snapshot()")
+            cursor.execute(waiting)
+            if cursor.fetchone():
+                return True
+        time.sleep(0.02)
+    return False
+
+
+@contextmanager
+def met_by(call: Callable[[], Any]) -> Iterator[None]:
+    """Do the block in a transaction that is committed once a call, begun in a thread after it, waits for its locks.
+
+    Raises what the call raised.
+    """
+
+    def run() -> None:
+        try:
+            call()
+        finally:
+            connection.close()
+
+    with ThreadPoolExecutor(1) as threads:
+        with transaction.atomic():
+            yield
+            other = threads.submit(run)
+            assert someone_waits_for_a_lock()
+        other.result(PATIENCE)

@@ -25,8 +25,9 @@ from apps.semantic.search.search import memory_search
 from apps.semantic.services import memory_delete, memory_restore, memory_save
 from apps.semantic.store.embedding_space import embed
 from apps.semantic.store.rows import word_columns
+from apps.semantic.store.unit_of_work import shard_end, take_shards
 from tests.integration.semantic.opposites import opposites, unnoticed
-from tests.threads import at_once, outcomes_at_once
+from tests.threads import at_once, met_by, outcomes_at_once
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -85,6 +86,14 @@ def test_two_memories_never_get_one_content() -> None:
     assert all(isinstance(one, Memory | ConflictError) for one in done), done
     assert Memory.objects.active().filter(content="Ana paddles a canoe.").count() == 1
     assert_consistent()
+
+
+def test_user_who_comes_back_begins_above_what_was_written_last() -> None:
+    """Another process may know the versions of before: none of them may come again."""
+    save(TEXTS[4])
+    with met_by(lambda: shard_end("ana")):
+        last = take_shards(["ana"])["ana"]
+    assert take_shards(["ana"])["ana"] > last
 
 
 @pytest.mark.parametrize("seed", range(2))

@@ -1,7 +1,6 @@
 """Changing the embedding model and the text pipeline under stored memories."""
 
 import threading
-import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
 import numpy as np
@@ -31,6 +30,7 @@ from apps.semantic.search.search import memory_search
 from apps.semantic.services import memories_purge, memory_save
 from apps.semantic.store.embedding_space import forget_space
 from apps.semantic.store.rows import word_columns
+from tests.threads import someone_waits_for_a_lock
 
 pytestmark = pytest.mark.django_db
 
@@ -79,19 +79,6 @@ def search(access: Access) -> list[str]:
 def agreement(content: str, row: MemoryEmbedding) -> float:
     """The cosine of a stored vector and the one that the small embedder makes of a text."""
     return float(SmallEmbedder().embed([content])[0] @ np.asarray(row.vector, dtype=np.float32))
-
-
-def someone_waits_for_a_lock() -> bool:
-    waiting = "SELECT 1 FROM pg_stat_activity WHERE datname = current_database() AND wait_event_type = 'Lock'"
-    deadline = time.monotonic() + PATIENCE
-    while time.monotonic() < deadline:
-        with connection.cursor() as cursor:
-            cursor.execute("SELECT pg_stat_clear_snapshot()")
-            cursor.execute(waiting)
-            if cursor.fetchone():
-                return True
-        time.sleep(0.02)
-    return False
 
 
 def test_changed_model_is_refused_with_command_that_helps(
