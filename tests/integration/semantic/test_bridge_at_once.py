@@ -19,6 +19,7 @@ from apps.semantic.bridge import batch as bridge_batch
 from apps.semantic.bridge import handlers, ingest, reconcile
 from apps.semantic.bridge.ingest import IngestEnd, bridge_catch_up, events_ingest
 from apps.semantic.bridge.jobs import ingest_lock
+from apps.semantic.bridge.policies import policy_update
 from apps.semantic.bridge.reconcile import links_reconcile
 from apps.semantic.domain.memory import MemoryDraft
 from apps.semantic.models import BridgeAudit, Ingestion, Memory
@@ -36,7 +37,7 @@ from tests.integration.semantic.bridge_support import (
     tell,
     warn,
 )
-from tests.threads import PATIENCE, at_once
+from tests.threads import PATIENCE, at_once, met_by
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -269,6 +270,17 @@ def test_purge_beside_run_waits_for_it_and_leaves_nothing() -> None:
     memories_purge(access=SYSTEM, scope=Scope("ana"))
     assert not Memory.objects.exists()
     assert not Ingestion.objects.exists()
+
+
+# Beside operators who change its policies
+
+
+def test_changes_of_a_policy_at_once_are_both_kept() -> None:
+    row = policy(priority=1, confidence=0.5)
+    with met_by(lambda: policy_update(pk=row.pk, settings={"confidence": 0.7})):
+        policy_update(pk=row.pk, settings={"priority": 2})
+    row.refresh_from_db()
+    assert (row.priority, row.confidence) == (2, 0.7)
 
 
 # Workers that are killed
