@@ -1,5 +1,6 @@
 """All that a key learnt of a person is forgotten: memories as a whole and back, events for good, nothing of others."""
 
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -118,6 +119,19 @@ def test_its_events_go_from_rows_and_from_the_archive() -> None:
     assert not TimelineEvent.objects.filter(actor="key:kitchen", user_id=ANA).exists()
     assert list(events_written(access_of(ANA), ANA, ["key:kitchen"])) == []
     assert len(list(events_written(access_of(ANA), ANA, ["key:garden"]))) == 2
+
+
+@pytest.mark.parametrize("archived", [False, True])
+def test_what_it_recorded_after_the_request_stays(archived: bool) -> None:
+    key, kitchen = made("kitchen")
+    saw(kitchen, "before")
+    record = learnt_forget(user_id=ANA, key=key)
+    saw(kitchen, "after")
+    TimelineEvent.objects.filter(content="after").update(recorded_at=record.until + timedelta(milliseconds=1))
+    if archived:
+        Timeline().archive()
+    assert forgettings_continue() == 1
+    assert [event.content for event in events_written(access_of(ANA), ANA, ["key:kitchen"])] == ["after"]
 
 
 def test_a_key_is_known_by_the_names_that_it_had() -> None:
