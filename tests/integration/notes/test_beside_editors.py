@@ -6,12 +6,14 @@ import time
 import pytest
 
 from apps.core.domain.clock import DeterministicClock
-from apps.core.domain.errors import ConflictError, InvalidInputError, MemoryHubError
+from apps.core.domain.errors import ConflictError, InvalidInputError, MemoryHubError, UnavailableError
 from apps.notes.domain.places import MAIN, parse_place
 from apps.notes.files import folder as folders
+from apps.notes.files import lock
 from apps.notes.files.changes import note_append, note_edit, note_read
 from apps.notes.files.exchange import ExchangeUnsupportedError
 from apps.notes.files.folder import MAX_BYTES
+from apps.notes.files.lock import notes_lock
 from apps.notes.files.owner import folder_of
 from apps.notes.files.versions import text_of
 from apps.notes.models import ChangeKind, NoteVersion
@@ -52,6 +54,14 @@ def test_directory_initialisation(notes_dir):
     notes_prepare()
     notes_prepare()
     assert (notes_dir / "daily").is_dir()
+
+
+def test_notes_of_a_user_have_one_writer_at_a_time(monkeypatch):
+    monkeypatch.setattr(lock, "WAIT_SECONDS", 0.0)
+    with notes_lock("ana"), notes_lock("ben"), pytest.raises(UnavailableError), notes_lock("ana"):
+        pass
+    with notes_lock("ana"):
+        pass
 
 
 def test_what_is_written_on_the_disk_becomes_a_version(main):
