@@ -8,7 +8,7 @@ from apps.notes.files.owner import folder_of
 from apps.notes.index import watch
 from apps.notes.index.handles import index_of
 from apps.notes.index.places import place_of
-from apps.notes.index.watch import MAX_PAUSE_SECONDS, NotesWatcher, Pause
+from apps.notes.index.watch import MAX_PAUSE_SECONDS, NotesWatcher, Pause, is_watching, watch_lock
 
 
 def test_pause_grows_while_the_reason_is_the_same():
@@ -17,6 +17,14 @@ def test_pause_grows_while_the_reason_is_the_same():
     assert pause.seconds == MAX_PAUSE_SECONDS
     assert pause.is_new("another")
     assert pause.seconds == 1.0
+
+
+def test_one_process_watches_at_a_time(notes_dir):
+    with watch_lock() as is_first, watch_lock() as is_second:
+        assert (is_first, is_second) == (True, False)
+        assert is_watching()
+    with watch_lock() as is_next:
+        assert is_next
 
 
 def test_limit_of_the_kernel_is_one_warning_without_a_traceback(notes_dir, monkeypatch, caplog, db):
