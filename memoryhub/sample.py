@@ -100,7 +100,9 @@ def load_sample(*, advance: Advance, clock: Clock = SYSTEM_CLOCK) -> LoadReport:
     require_database()
     known = stored_keys()
     if not known and has_memories(USERS):
-        raise ConflictError(f"There are memories of {', '.join(USERS)} that are not of the sample. Nothing was added.")
+        raise ConflictError(
+            f"{', '.join(USERS)} already have memories that are not from the sample. Nothing was added."
+        )
     report = LoadReport(day=min(known.values(), default=utcnow(clock).date()))
     for line in read_sample("memories"):
         if line["key"] not in known:

@@ -82,7 +82,7 @@ def account_create(*, username: str, role: str, scope: Scope | None = None, read
     except ValidationError as error:
         raise InvalidInputError(" ".join(error.messages), attr="username") from error
     if get_user_model().objects.filter(username__iexact=username).exists():
-        raise ConflictError(f"There is an account {username!r} already.", attr="username")
+        raise ConflictError(f"There is already an account named {username!r}.", attr="username")
     login: User = get_user_model().objects.create_user(username)
     account_set_role(login=login, role=role)
     account_bind(login=login, scope=scope or Scope(), reads=reads)
@@ -97,7 +97,7 @@ def account_set_role(*, login: User, role: str) -> None:
     """
     names = [one.name for one in all_roles()]
     if role and role not in names:
-        raise InvalidInputError(f"There is no role {role!r}; there are {', '.join(names)}.", attr="role")
+        raise InvalidInputError(f"There is no role {role!r}. Choose one of {', '.join(names)}.", attr="role")
     login.groups.remove(*login.groups.filter(name__in=names).exclude(name=role))
     if role:
         if not Group.objects.filter(name=role).exists():
@@ -169,7 +169,7 @@ def person_create(*, username: str, person_id: str) -> User:
     Raises what `account_create` raises, and InvalidInputError without an id.
     """
     if not person_id:
-        raise InvalidInputError("Say whose account it is.", attr="person_id", code="required")
+        raise InvalidInputError("Name the user whose account it is.", attr="person_id", code="required")
     login = account_create(username=username, role="", scope=Scope(person_id))
     account_set_person(login=login, person_id=person_id)
     return login

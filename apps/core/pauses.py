@@ -71,7 +71,7 @@ def pause_begin(*, user_id: str, until: datetime | None, actor: str, clock: Cloc
     """
     now = utcnow(clock)
     if until is not None and until <= now:
-        raise InvalidInputError("The end of a pause lies in the future.", attr="until")
+        raise InvalidInputError("The end of a pause must be in the future.", attr="until")
     begun, _ = Pause.objects.update_or_create(user_id=user_id, defaults={"since": now, "until": until, "by": actor})
     return begun
 

@@ -49,7 +49,7 @@ def key_create(
         hold_users(whose)
     secret = secret or keys.generate_secret()
     if not keys.is_well_formed(secret):
-        raise InvalidInputError("A key is 32 to 200 printable characters without spaces.", attr="key")
+        raise InvalidInputError("A key must have 32 to 200 printable characters without spaces.", attr="key")
     digest = keys.digest(secret)
     if ApiKey.objects.filter(Q(digest=digest) | Q(previous_digest=digest)).exists():
         raise InvalidInputError("This key is in use already.", attr="key")
@@ -131,7 +131,7 @@ def key_rotate(
     NotFoundError, InvalidInputError for an overlap out of range, and ConflictError for a revoked or expired key.
     """
     if not timedelta() <= overlap <= keys.MAX_OVERLAP:
-        raise InvalidInputError(f"The overlap is 0 to {keys.MAX_OVERLAP.days} days.", attr="overlap_seconds")
+        raise InvalidInputError(f"The overlap must be 0 to {keys.MAX_OVERLAP.days} days.", attr="overlap_seconds")
     key, now = lock_key(uuid), utcnow(clock)
     if key.expires_at is not None and key.expires_at <= now:
         raise ConflictError("This key has expired: change its expiry first.", code="expired")
@@ -204,7 +204,7 @@ def membership_create(*, access: Access, scope: Scope, clock: Clock = SYSTEM_CLO
     if scope.user_id is None or len(scope.ties()) != 1:
         raise InvalidInputError("Name a user, and a household or a persona.", attr="user_id", code="required")
     if access.claims(scope) != [scope]:
-        raise ForbiddenError("This key may not say who belongs there.")
+        raise ForbiddenError("This key may not change who belongs there.")
     access.refuse_stopped(scope.user_id)
     hold_users([scope.user_id])
     was_member = is_member(scope)
@@ -223,7 +223,7 @@ def membership_end(*, access: Access, uuid: UUID, clock: Clock = SYSTEM_CLOCK) -
     if membership is None:
         raise NotFoundError("There is no such membership.")
     if access.claims(membership.tie) != [membership.tie]:
-        raise ForbiddenError("This key may not say who belongs there.")
+        raise ForbiddenError("This key may not change who belongs there.")
     membership.state = MembershipState.FOREIGN
     membership.made_by, membership.made_at = access.actor[:200], utcnow(clock)
     membership.save(update_fields=["state", "made_by", "made_at"])

@@ -41,7 +41,7 @@ def schedule_pause(*, pk: int) -> Schedule:
     """Have a schedule not run until it is resumed. Raises NotFoundError, and ConflictError where it is paused."""
     schedule = lock_schedule(pk)
     if schedule.repeats == PAUSED:
-        raise ConflictError("This schedule is paused already.", code="paused")
+        raise ConflictError("This schedule is already paused.", code="paused")
     schedule.repeats = PAUSED
     schedule.save(update_fields=["repeats"])
     return schedule

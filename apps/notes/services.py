@@ -223,7 +223,7 @@ def memory_command(
     Raises ForbiddenError, NotFoundError outside the bound, InvalidInputError when no user is named, UnavailableError.
     """
     if command.is_write and not access.allows(Permission.WRITE):
-        raise ForbiddenError(f"This key may only read: {command.command} needs the permission write.", attr="command")
+        raise ForbiddenError(f"This key may only read: {command.command} needs write permission.", attr="command")
     owner = (owner_to_write if command.is_write else owner_to_read)(access, user_id)
     if command.is_remembering:
         require_saving(access, owner, clock=clock)

@@ -69,7 +69,7 @@ MEMORY_SEARCH = Tool(
 
 MEMORY_REINFORCE = Tool(
     name="memory_reinforce",
-    description="Say that a reinforceable memory still holds: its decay restarts.",
+    description="Confirm that a reinforceable memory is still true: its decay restarts.",
     permission=Permission.WRITE,
     handler=reinforce_memory,
     parameters=object_schema({"id": {"type": "string", "pattern": _UUID}}, required=("id",)),

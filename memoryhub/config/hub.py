@@ -158,7 +158,7 @@ class Config:
             create_secret(path)
         key = path.read_text().strip()
         if len(key) < 50:
-            raise ImproperlyConfigured(f"{path} is damaged: delete it, and all users have to log in again.")
+            raise ImproperlyConfigured(f"{path} is damaged: delete it (everyone then has to sign in again).")
         return key
 
 

@@ -130,7 +130,7 @@ class EmbeddedDatabase:
             raise EmbeddedDatabaseError(str(error)) from error
         except psycopg.Error as error:
             said = " ".join(str(error).split())
-            raise EmbeddedDatabaseError(f"The database server refuses to work. It said: {said}") from error
+            raise EmbeddedDatabaseError(f"The database server does not accept commands. It said: {said}") from error
         except OSError as error:
             where = f" ({error.filename})" if error.filename else ""
             raise EmbeddedDatabaseError(f"Its files cannot be written: {error.strerror}{where}.") from error
@@ -199,7 +199,7 @@ class EmbeddedDatabase:
         """Create the cluster aside and move it into place, so that a killed initdb leaves no partial one."""
         if any(self.pgdata.iterdir()):
             raise EmbeddedDatabaseError(
-                f"{self.pgdata} has files in it but is no database: move it away and start again."
+                f"{self.pgdata} contains files but is not a database: move it away and start again."
             )
         aside = self.data_dir / "postgres.new"
         shutil.rmtree(aside, ignore_errors=True)
@@ -228,7 +228,7 @@ class EmbeddedDatabase:
         self._old_logs = {path: path.stat().st_size for path in self._logs()}
         directory = socket_directory(self.data_dir)
         if set(str(directory)) & set("'\"\\,"):
-            raise EmbeddedDatabaseError(f"MEMORYHUB_DATA_DIR must have no quote, comma or backslash in it: {directory}")
+            raise EmbeddedDatabaseError(f"MEMORYHUB_DATA_DIR must not contain a quote, comma or backslash: {directory}")
         options = f"-c listen_addresses='' -c port={PORT} -c unix_socket_directories='{directory}'"
         self._run(account, "pg_ctl", "-D", str(self.pgdata), "-W", "-l", str(log), "-o", options, "start")
 

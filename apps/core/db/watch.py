@@ -76,7 +76,7 @@ class DatabaseWatch:
         if not self._is_watching:
             return connect({"connect_timeout": CONNECT_SECONDS})
         if self.is_hanging:
-            raise HangingError("The database does not answer.")
+            raise HangingError("The database is not responding.")
         opened = connect({"connect_timeout": WATCHED_CONNECT_SECONDS})
         # A number of its own: that of the connection may belong to another file after it was closed.
         copy = socket.socket(fileno=os.dup(opened.fileno()))

@@ -63,7 +63,7 @@ def read_number(text: str) -> float:
 
 def other_order() -> InvalidInputError:
     """Return the error for a cursor whose value is none of the order asked for."""
-    return InvalidInputError("This cursor is of another order.", attr="cursor")
+    return InvalidInputError("This cursor belongs to another sort order.", attr="cursor")
 
 
 def cursor_gone() -> NotFoundError:

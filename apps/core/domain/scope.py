@@ -226,7 +226,7 @@ class Access:
                 raise ForbiddenError(NOT_YOURS.format(name=name), attr=name)
         user = next((one for one in (asked.user_id, self.bound.user_id, default_user) if one is not None), None)
         if user is None:
-            raise InvalidInputError("Say whose memory it is.", attr="user_id", code="required")
+            raise InvalidInputError("Name the user whose memory it is.", attr="user_id", code="required")
         self.refuse_stopped(user)
         named = {**asked.named(), **bound}
         return Scope(user, named.get("household_id"), named.get("persona_id"))

@@ -16,7 +16,7 @@ NO_ZONES = re.compile(r"(?:posix|right)/.*|localtime|posixrules|Factory", re.DOT
 def find_zone(name: str) -> ZoneInfo:
     """Return the zone of an IANA name. Raises ValueError for a name that is none."""
     if len(name) > MAX_ZONE_CHARS or not ZONE_NAME.fullmatch(name) or NO_ZONES.fullmatch(name):
-        raise ValueError("This is no name of a time zone.")
+        raise ValueError("This is not the name of a time zone.")
     try:
         return ZoneInfo(name)
     except (ZoneInfoNotFoundError, OSError) as error:

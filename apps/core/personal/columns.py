@@ -80,7 +80,7 @@ class Columns:
         try:
             return self._readers[column.name](value)
         except (ValueError, TypeError, OverflowError) as error:
-            raise ValueError(f"{column.name} is not what it should be") from error
+            raise ValueError(f"{column.name} is invalid") from error
 
 
 def json_value(value: Any) -> Any:

@@ -97,7 +97,7 @@ def read_batches(source: Iterable[bytes]) -> Iterator[Batch]:
         line = parse_line(number, raw)
         kind = line["kind"]
         if (number == 1) != (kind == HEADER):
-            raise RefusedFileError(f"Line {number}: an export begins with its header, and has one.")
+            raise RefusedFileError(f"Line {number}: an export has exactly one header, in its first line.")
         if kind == HEADER:
             check_format(line)
         if batch is not None and not batch.takes(kind):
@@ -108,7 +108,7 @@ def read_batches(source: Iterable[bytes]) -> Iterator[Batch]:
         batch.numbers.append(number)
         batch.size += len(raw)
     if batch is None:
-        raise RefusedFileError("The file is empty: an export begins with its header.")
+        raise RefusedFileError("The file is empty: an export begins with a header.")
     yield batch
 
 
@@ -119,7 +119,7 @@ def parse_line(number: int, raw: bytes) -> Line:
     try:
         line = json.loads(raw)
     except (ValueError, RecursionError) as error:
-        raise RefusedFileError(f"Line {number}: damaged, it is no JSON.") from error
+        raise RefusedFileError(f"Line {number}: damaged, it is not JSON.") from error
     if not isinstance(line, dict) or not isinstance(line.get("kind"), str):
         raise RefusedFileError(f"Line {number}: damaged, an object with a kind is expected.")
     return line
@@ -129,7 +129,7 @@ def check_format(header: Mapping[str, Any]) -> None:
     """Raise RefusedFileError for a file of another format."""
     version = header.get("format")
     if not isinstance(version, int) or isinstance(version, bool) or version < 1:
-        raise RefusedFileError("Line 1: damaged, the header names no format.")
+        raise RefusedFileError("Line 1: damaged, the header does not name a format.")
     if version > FORMAT:
         raise RefusedFileError(
             f"The export has format {version}, and this hub reads up to {FORMAT}. "
@@ -142,8 +142,8 @@ def check_end(batch: Batch, report: LoadReport) -> None:
     end = batch.lines[0]
     if end.get("lines") != dict(report.read):
         raise RefusedFileError(
-            f"Line {batch.numbers[0]}: the export had other lines than this file. What is here was imported; "
-            "import a whole file."
+            f"Line {batch.numbers[0]}: this file does not have the same lines as the export. "
+            "They were imported; import the complete export."
         )
     report.is_complete = end.get("complete") is True
 

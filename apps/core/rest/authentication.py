@@ -34,7 +34,7 @@ class ApiKeyAuthentication(BaseAuthentication):
         if not parts:
             raise NotAuthenticated(f"This address needs a key. Send {KEY_HEADER}")
         if len(parts) != 2 or parts[0].lower() != b"bearer":
-            raise AuthenticationFailed(f"This header has no key. Send {KEY_HEADER}")
+            raise AuthenticationFailed(f"This header contains no key. Send {KEY_HEADER}")
         secret = parts[1].decode("latin-1")
         key = key_verify(secret, utcnow(SYSTEM_CLOCK))
         if key is None:

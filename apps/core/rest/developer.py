@@ -82,26 +82,27 @@ LATER_STEPS: tuple[tuple[str, str, str, tuple[Call, ...]], ...] = (
     (
         "save",
         "Save a memory",
-        "One sentence that needs no other. The hub answers what it did with it: inserted, merged, superseded.",
+        "Send one sentence that makes sense on its own. The answer says what the hub did with it:"
+        " inserted, merged, superseded.",
         (Call(MEMORIES, SAVED),),
     ),
     (
         "search",
         "Search",
-        "In plain words. The answer is ranked by meaning and by words.",
+        "Ask in plain words. Results are ranked by meaning and by words.",
         (Call("/api/semantic/search", QUESTION),),
     ),
     (
         "timeline",
         "Record an event and find it again",
-        "The timeline keeps what happened and when; it is asked by time, by words and by meaning.",
+        "The timeline keeps what happened and when. Query it by time, by words and by meaning.",
         (Call("/api/episodic/events", EVENT), Call("/api/episodic/query", WINDOW)),
     ),
     (
         "decisions",
         "See what the hub decided",
-        "Save the contrary, and list the decisions: each says which memory holds now and why. They can be accepted, "
-        "overridden and reverted.",
+        "Save the opposite, then list the decisions: each says which memory is current and why. "
+        "You can accept, override and revert them.",
         (Call(MEMORIES, CORRECTED), Call("/api/semantic/conflicts?user_id=ana")),
     ),
 )
@@ -127,8 +128,8 @@ def first_steps(base: str) -> Iterator[Step]:
     yield Step(
         "key",
         "Make a key",
-        "With the operator key that the first start printed, or in the admin under API keys. This one is bound to ana: "
-        "it sees and writes nothing of others.",
+        "Use the operator key that the first start printed, or create a key in the admin under "
+        "API keys. This one is bound to ana: it can neither see nor write anything of others.",
         "export OPERATOR_KEY=mh_...\n"
         f'export KEY=$(curl -s {base}/api/keys \\\n  -H "Authorization: Bearer $OPERATOR_KEY" \\\n{curl_body(KEY)} \\\n'
         f"  | {read_key})",

@@ -83,7 +83,7 @@ def overloaded(path: str) -> HttpResponse:
 
 def fault() -> dict[str, Any]:
     """Return the body of a 500: by the id of the request the operator finds the fault in the log."""
-    detail = f"Something went wrong here. The log of the hub says what, at the request {current_request_id()}."
+    detail = f"Something went wrong. The hub's log has the details under request {current_request_id()}."
     return problem("server_error", "error", detail)
 
 

@@ -132,7 +132,7 @@ AFTER_MEMBERSHIP = ("memberships_create",)
 
 EXAMPLES = {
     "memberships_create": Example(
-        "Let a user belong to a household",
+        "Add a user to a household",
         body={"user_id": "ana", "household_id": "home"},
         status=201,
         answer=MEMBERSHIP,

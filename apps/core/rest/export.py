@@ -38,7 +38,7 @@ class ExportPlaces:
         """Take a place. Raises UnavailableError when the key has one already, or when there is none."""
         with self._lock:
             if key in self._taken:
-                raise UnavailableError("This key has an export that is running.", retry_after=RETRY_SECONDS)
+                raise UnavailableError("This key already has an export running.", retry_after=RETRY_SECONDS)
             if len(self._taken) >= EXPORTS_AT_ONCE:
                 raise UnavailableError("Other exports are running. Try again shortly.", retry_after=RETRY_SECONDS)
             self._taken.add(key)

@@ -48,7 +48,7 @@ class MembershipsView(HubView):
         parameters=[LOCATION],
     )
     def post(self, request: Request) -> Response:
-        """Let a user belong to a household or a persona; 200 where they do already.
+        """Add a user to a household or a persona; 200 where they do already.
 
         From then on applications of the user may save there. Needs a key without a bound, or one that is bound to the
         household or persona and to no user.

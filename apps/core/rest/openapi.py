@@ -25,7 +25,7 @@ LOCATION = OpenApiParameter(
 )
 NO_NUL = r"[^\u0000]"
 # The server answers these before it knows which operation is asked for.
-HEAD_TOO_LARGE = {"description": "The request line and the headers are longer than 64 KB together. There is no body."}
+HEAD_TOO_LARGE = {"description": "The request line and headers together are longer than 64 KB. The answer has no body."}
 
 
 class AutoSchema(SpectacularAutoSchema):

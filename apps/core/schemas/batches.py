@@ -22,7 +22,7 @@ def items_schema(component: str) -> Answer:
         "minItems": 1,
         "maxItems": MAX_BATCH,
         "items": {"anyOf": [{"$ref": f"#/components/schemas/{component}"}, {}]},
-        "description": "Each as in sending one; an item that is refused gets its error and stops no other.",
+        "description": "Each one as if it were sent alone. A refused item gets its own error; the others go through.",
     }
 
 

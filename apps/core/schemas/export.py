@@ -13,7 +13,7 @@ class ExportInput(ScopeInput):
         required=False,
         max_length=MAX_FILTER_CHARS,
         help_text='Filters as a JSON object: {"memories": {"project": "garden"}, "events": {"event_type": "visit"}}. '
-        "Where the memories are filtered, only what belongs to those found is exported with them.",
+        "If memories are filtered, only what belongs to the matching ones is exported with them.",
     )
     vectors = serializers.BooleanField(
         required=False,

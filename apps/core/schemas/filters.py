@@ -12,7 +12,7 @@ from apps.core.domain.filters.parse import Fields, FilterError, parse_filter
 
 MAX_FILTER_CHARS = 8_000
 HELP = (
-    'Fields and what they must be: {"type": "fact", "importance": {"gte": 0.5}, "metadata.page": {"in": [3, 4]}},'
+    'Fields and their values: {"type": "fact", "importance": {"gte": 0.5}, "metadata.page": {"in": [3, 4]}},'
     " joined by all, any and not; with eq, in, gt, gte, lt, lte, exists and contains."
 )
 

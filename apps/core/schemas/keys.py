@@ -22,9 +22,9 @@ from apps.core.schemas.origins import NAMES, OriginField
 from apps.core.schemas.serializers import ScopeInput, StrictSerializer, scope_of
 
 MAX_NAME_CHARS = 100
-READS = "Users and teams whose memories and events the key may read besides its bound, and not write."
+READS = "Users and teams whose memories and events the key may also read, but not write."
 ORIGIN = (
-    "Whom its writes come from: person, app, document or derived. A write may name a lower one, never a higher one."
+    "Where its writes come from: person, app, document or derived. A write may name a lower origin, never a higher one."
 )
 STOPPED = "Users who stopped this key: it neither reads nor writes what is theirs, until they let it in again."
 
@@ -56,13 +56,14 @@ class KeyInput(ScopeInput):
     name = StrictCharField(max_length=MAX_NAME_CHARS)
     permissions = PermissionsField(
         required=False,
-        help_text="One level or a list; the highest counts, as each includes the ones before it. Default: write.",
+        help_text="One level or a list of levels; the highest counts, because each includes the lower ones."
+        " Default: write.",
     )
     expires_at = AwareDateTimeField(required=False, allow_null=True)
     unbound = StrictBooleanField(
         required=False,
-        help_text="True for a key that reaches everyone's memories: needed where no user, household or persona is "
-        "named. An operator key has no bound and needs it not.",
+        help_text="True for a key that reaches everyone's memories; required when no user, household or "
+        "persona is named, except for an operator key, which never has a bound.",
     )
     reads = OwnersField(help_text=READS)
     origin = OriginField(default=WriteOrigin.APP, help_text=ORIGIN)
@@ -94,7 +95,7 @@ class RotationInput(StrictSerializer):
         default=int(DEFAULT_OVERLAP.total_seconds()),
         min_value=0,
         max_value=int(MAX_OVERLAP.total_seconds()),
-        help_text="For how long the present secret works beside the new one; 0: it stops at once.",
+        help_text="How long the current secret keeps working beside the new one; 0: it stops at once.",
     )
 
 
@@ -136,7 +137,7 @@ class KeyOutput(serializers.ModelSerializer[ApiKey]):
 class KeyCreatedOutput(KeyOutput):
     """A key with its new secret."""
 
-    key = serializers.CharField(read_only=True, help_text="The secret. It is shown this once.")
+    key = serializers.CharField(read_only=True, help_text="The secret. It is shown only once.")
 
     class Meta(KeyOutput.Meta):
         fields = [*KeyOutput.Meta.fields, "key"]

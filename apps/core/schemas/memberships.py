@@ -9,8 +9,8 @@ from apps.core.schemas.paging import PageInput
 from apps.core.schemas.serializers import ScopeInput
 
 STATE = (
-    "`member`, or `foreign`: something was written in this user's name there, and is not found there, since nobody "
-    "said that they belong there. Only keys without a bound see what is foreign."
+    "`member`, or `foreign`: something was written there in this user's name, but is not found there "
+    "because nobody has said that they belong there. Only keys without a bound see foreign writes."
 )
 
 

@@ -11,7 +11,7 @@ NAMES = [origin.value for origin in ORIGIN_ORDER]
 OriginName = Annotated[
     str,
     serializers.ChoiceField(
-        choices=NAMES, help_text="Whom it comes from, as the key or the tool said, never the content."
+        choices=NAMES, help_text="Where it comes from, according to the key or the tool, never the content."
     ),
 ]
 
@@ -29,5 +29,6 @@ class OriginField(StrictChoiceField):
 def written_origin() -> OriginField:
     """Return the field of a write: a key names its own origin or a lower one."""
     return OriginField(
-        help_text="Whom it comes from: person, app, document or derived. Default: what the key says, or a lower one."
+        help_text="Where it comes from: person, app, document or derived. Default: the origin of the key. A"
+        " write may name a lower one."
     )

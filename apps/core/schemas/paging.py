@@ -66,7 +66,7 @@ class PageInput(StrictSerializer):
     limit = limit_field()
     cursor = cursor_field()
     count = serializers.BooleanField(
-        required=False, default=serializers.empty, help_text="Say how many there are in all, as `total`."
+        required=False, default=serializers.empty, help_text="Add the total number of rows, as `total`."
     )
 
 
@@ -77,7 +77,9 @@ def chosen_limit(data: Mapping[str, Any], default: int) -> int:
     """
     limit, top_k = data.get("limit"), data.get("top_k")
     if limit is not None and top_k is not None and limit != top_k:
-        raise ContradictionError("Give limit or top_k, which mean the same, or the same number as both.", attr="top_k")
+        raise ContradictionError(
+            "Send either limit or top_k (they mean the same), or the same number for both.", attr="top_k"
+        )
     return next((given for given in (limit, top_k) if given is not None), default)
 
 

@@ -37,7 +37,7 @@ def renamed(data: Mapping[str, Any], aliases: Mapping[str, str]) -> Mapping[str,
     for alias in used:
         name = aliases[alias]
         if name in named and named[name] != data[alias]:
-            text = f"Give {name} or {alias}, which mean the same, or the same as both."
+            text = f"Send either {name} or {alias} (they mean the same), or the same value for both."
             raise serializers.ValidationError({printable(alias): [text]}, code="contradiction")
         named[name] = data[alias]
     return named
@@ -86,8 +86,8 @@ class ProblemItem(serializers.Serializer[Any]):
     code = serializers.CharField()
     detail = serializers.CharField()
     attr = serializers.CharField(allow_null=True)
-    current = serializers.CharField(required=False, help_text="Of a conflict: the id of what took its place.")
-    retryable = serializers.BooleanField(required=False, help_text="true where the same call may succeed later.")
+    current = serializers.CharField(required=False, help_text="For a conflict: the id of what has taken its place.")
+    retryable = serializers.BooleanField(required=False, help_text="true if the same call may succeed later.")
 
 
 class Problem(serializers.Serializer[Any]):

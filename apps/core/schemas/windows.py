@@ -13,8 +13,8 @@ from apps.core.schemas.serializers import StrictSerializer
 
 MAX_DAYS = 36_500
 DAY = re.compile(r"\d{4}-\d\d-\d\d", re.ASCII)
-NAIVE = "A datetime needs an offset, for example 2023-05-08T13:56:00Z, or the request a `timezone`."
-BOTH_ENDS = "Included. With a `timezone` also a date, or a datetime without an offset, of that zone."
+NAIVE = "A datetime needs an offset, for example 2023-05-08T13:56:00Z, unless the request has a `timezone`."
+BOTH_ENDS = "Inclusive. With a `timezone`, also a date or a datetime without an offset, in that zone."
 Fields = dict[str, serializers.Field[Any, Any, Any, Any]]
 
 
@@ -25,8 +25,9 @@ class TimezoneField(StrictCharField):
 
     def __init__(self, **kwargs: Any) -> None:
         meaning = (
-            "IANA name, for example Europe/Berlin: in it `last_days`, dates and datetimes without an offset, and "
-            "days and weekdays in the query are meant. Default: UTC, and the writer's day for the words of a query."
+            "IANA name, for example Europe/Berlin: used for `last_days`, for dates and datetimes "
+            "without an offset, and for days and weekdays in the query. Default: UTC; for days in a "
+            "query, the writer's day."
         )
         options = {"required": False, "allow_null": True, "max_length": MAX_ZONE_CHARS, "help_text": meaning, **kwargs}
         super().__init__(**options)
@@ -97,7 +98,7 @@ def settle_time_window(attrs: dict[str, Any]) -> dict[str, Any]:
     try:
         window = settle_window(attrs["time_window"], attrs.get("timezone"))
         if window.get("start") and window.get("end") and window["start"] > window["end"]:
-            raise serializers.ValidationError({"from": ["`from` lies after `to`."]})
+            raise serializers.ValidationError({"from": ["`from` is after `to`."]})
     except serializers.ValidationError as error:
         raise serializers.ValidationError({"time_window": error.detail}) from None
     return {**attrs, "time_window": window}

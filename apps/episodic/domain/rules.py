@@ -27,11 +27,11 @@ def require_recordable(draft: EventDraft, *, max_content_chars: int, now: dateti
         detail = f"An event type is up to {MAX_EVENT_TYPE_CHARS} characters: {EVENT_TYPE_HINT}."
         raise InvalidInputError(detail, attr="event_type")
     if not draft.content.strip():
-        raise InvalidInputError("This content is blank.", attr="content", code="blank")
+        raise InvalidInputError("The content must not be blank.", attr="content", code="blank")
     if len(draft.content) > max_content_chars:
         detail = f"The content is too long: at most {max_content_chars} characters."
         raise InvalidInputError(detail, attr="content", code="max_length")
     if not (math.isfinite(draft.importance) and 0 <= draft.importance <= 1):
-        raise InvalidInputError("The importance is a number from 0 to 1.", attr="importance")
+        raise InvalidInputError("The importance must be a number from 0 to 1.", attr="importance")
     if not 1 <= len(draft.source) <= MAX_SOURCE_CHARS:
-        raise InvalidInputError(f"A source is 1 to {MAX_SOURCE_CHARS} characters.", attr="source")
+        raise InvalidInputError(f"A source must have 1 to {MAX_SOURCE_CHARS} characters.", attr="source")

@@ -66,10 +66,10 @@ class EventQuery:
         """Return the window as of now. Raises InvalidInputError."""
         if self.last_days is not None:
             if self.start is not None or self.end is not None:
-                raise InvalidInputError("Send `from` and `to`, or `last_days`, not both.", attr="last_days")
+                raise InvalidInputError("Send either `from` and `to` or `last_days`, not both.", attr="last_days")
             return Window(days_before(now, self.last_days, self.zone))
         if self.start is not None and self.end is not None and self.start > self.end:
-            raise InvalidInputError("`from` lies after `to`.", attr="from")
+            raise InvalidInputError("`from` is after `to`.", attr="from")
         return Window(self.start, self.end)
 
 

@@ -172,7 +172,7 @@ def find_or_insert(unique: Mapping[UUID, EventRecord], clock: Clock) -> dict[UUI
         results |= try_record(missing, clock)
         if len(results) == len(unique):
             return results
-    raise UnavailableError("The same events are being recorded and removed at once. Try again.")
+    raise UnavailableError("The same events are being recorded and removed at the same time. Try again.")
 
 
 def saved_event(result: RecordResult, actor: str) -> EventSaved:
@@ -232,4 +232,4 @@ def insert_events(records: Sequence[EventRecord], clock: Clock) -> tuple[OpenSeg
             # Robust: the events are recorded, and if this fails the next writer or maintenance closes the segment.
             transaction.on_commit(partial(segment_close, segment_id=segment.id, clock=clock), robust=True)
         return segment, arrivals
-    raise UnavailableError("The timeline is being rotated faster than it can be written. Try again.")
+    raise UnavailableError("The timeline is closing segments faster than this could be written. Try again.")

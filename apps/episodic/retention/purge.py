@@ -52,8 +52,8 @@ def events_purge(
         report = events_remove(removal, Segment.objects.all(), runner)
     if report.damaged or report.failures:
         raise PurgeIncompleteError(
-            f"{report.events} events were removed, but not all that there are: "
-            f"{report.damaged} files are damaged, and {len(report.failures)} could not be rewritten. "
+            f"{report.events} events were removed, but not all: {report.damaged} files are damaged, "
+            f"and {len(report.failures)} could not be rewritten. "
             "Repair them with `manage.py timeline doctor --repair`, then purge again."
         )
     return report

@@ -60,10 +60,10 @@ class EventInput(ScopeInput):
     source = StrictCharField(
         required=False,
         max_length=MAX_SOURCE_CHARS,
-        help_text="user, conversation, skill, system, inferred, or your own word. Default user.",
+        help_text="user, conversation, skill, system, inferred, or a word of your own. Default: user.",
     )
     origin = written_origin()
-    metadata = JSONObjectField(required=False, help_text="Anything of yours; returned as it is.")
+    metadata = JSONObjectField(required=False, help_text="Your own JSON object, returned unchanged.")
 
 
 def draft_of(data: dict[str, Any]) -> EventDraft:
@@ -111,13 +111,13 @@ class RecordOutput(TypedDict):
     """What recording did."""
 
     action: RecordActionName
-    event: Annotated[EventOutput, "The event as it is kept; of a duplicate, as it was recorded first."]
+    event: Annotated[EventOutput, "The event as it is stored; for a duplicate, as it was first recorded."]
 
 
 class EventBatchItemOutput(TypedDict):
     """The answer for one item: as in recording one, or `errors`."""
 
-    status: Annotated[int, "The HTTP status that recording it alone would have had."]
+    status: Annotated[int, "The HTTP status you would get if you recorded it alone."]
     action: NotRequired[RecordActionName]
     event: NotRequired[EventOutput]
     type: NotRequired[str]
@@ -137,17 +137,17 @@ class LineProblemOutput(TypedDict):
     line: Annotated[int, "Counted from 1, blank lines included."]
     code: str
     detail: str
-    attr: Annotated[str | None, "The field; null for the line as a whole."]
+    attr: Annotated[str | None, "The field; null if the whole line is at fault."]
 
 
 class EventImportOutput(TypedDict):
     """What an import did: lines = recorded + duplicates + failed."""
 
-    lines: Annotated[int, "Those that are not blank."]
+    lines: Annotated[int, "Lines that are not blank."]
     recorded: int
-    duplicates: Annotated[int, "Recorded before, or twice in the same body."]
+    duplicates: Annotated[int, "Already recorded, or repeated in the same body."]
     failed: int
-    errors: Annotated[list[LineProblemOutput], "Of the lines that failed; no more than the first 1,000."]
+    errors: Annotated[list[LineProblemOutput], "The lines that failed; at most the first 1,000."]
 
 
 def event_json(record: EventRecord) -> EventOutput:

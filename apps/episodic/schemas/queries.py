@@ -45,7 +45,7 @@ RENAMED = {"outside_window": "time_window"}
 BEYOND_LIMIT = "beyond_top_k"
 MAX_TYPES_CHARS = MAX_EVENT_TYPES * (MAX_EVENT_TYPE_CHARS + 1)
 _TYPE = EventTypeField()
-INCLUDE = "Owners, such as team:platform, besides the scope: everything of them that the key may read."
+INCLUDE = "Owners to search besides the scope, such as team:platform: everything of theirs that the key may read."
 MODES = [mode.value for mode in SearchMode]
 
 
@@ -59,14 +59,14 @@ class EventQueryInput(ScopeInput):
         allow_null=True,
         min_value=0,
         max_value=MAX_DAYS,
-        help_text="From so many days ago on, instead of a window.",
+        help_text="The last so many days, instead of a window.",
     )
     timezone = TimezoneField()
     limit = StrictIntegerField(
         required=False, min_value=1, max_value=MAX_TOP_K, help_text=f"How many events at most. Default {DEFAULT_TOP_K}."
     )
     top_k = StrictIntegerField(
-        required=False, min_value=1, max_value=MAX_TOP_K, help_text="The same as `limit`; of both one is enough."
+        required=False, min_value=1, max_value=MAX_TOP_K, help_text="The same as `limit`; send one of the two."
     )
     event_types = BoundedListField(
         child=EventTypeField(),
@@ -81,7 +81,7 @@ class EventQueryInput(ScopeInput):
     query = StrictCharField(
         required=False, allow_null=True, max_length=MAX_QUERY_CHARS, help_text="What the events are about."
     )
-    mode = StrictChoiceField(choices=MODES, required=False, help_text="How a `query` is compared.")
+    mode = StrictChoiceField(choices=MODES, required=False, help_text="How the `query` is compared.")
     explain = StrictBooleanField(required=False, default=False, help_text="Explain the rank of each event.")
 
     def get_fields(self) -> Fields:
@@ -135,14 +135,14 @@ class EventListInput(PageInput):
     """The query string of the list of events."""
 
     event_types = StrictCharField(
-        required=False, max_length=MAX_TYPES_CHARS, help_text="Only these types, with commas between them."
+        required=False, max_length=MAX_TYPES_CHARS, help_text="Only these types, separated by commas."
     )
     last_days = FiniteNumberField(
-        required=False, min_value=0, max_value=MAX_DAYS, help_text="From so many days ago on, instead of a window."
+        required=False, min_value=0, max_value=MAX_DAYS, help_text="The last so many days, instead of a window."
     )
     timezone = TimezoneField()
     filter = FilterTextField(EVENT_FIELDS, source="where")
-    include = OwnersTextField(help_text=f"{INCLUDE} With commas between them.")
+    include = OwnersTextField(help_text=f"{INCLUDE} Separated by commas.")
 
     def get_fields(self) -> Fields:
         return {**super().get_fields(), **window_ends()}
@@ -190,7 +190,7 @@ class EventPageOutput(TypedDict):
 
     next: Url | None
     previous: Url | None
-    total: NotRequired[Annotated[int, "All that the list holds, with `count=true`."]]
+    total: NotRequired[Annotated[int, "The total number of rows, with `count=true`."]]
     results: list[EventOutput]
 
 
@@ -206,7 +206,7 @@ class FilteredOutput(TypedDict):
     """Why events of the scope did not match; each counts under the first reason. The last three: with a `query`."""
 
     time_window: int
-    event_type: Annotated[int, "Of other types than asked for."]
+    event_type: Annotated[int, "Events of other types."]
     filter: int
     beyond_text_limit: NotRequired[Annotated[int, "Older than the newest 20,000, or 4 MB of them."]]
     not_compared: NotRequired[Annotated[int, "No word in common, and their meaning was not compared."]]
@@ -217,8 +217,8 @@ class FilesOutput(TypedDict):
     """Segment files."""
 
     total: Annotated[int, "With events of the scope in or around the window."]
-    read: Annotated[int, "Those that had to be read; the others were counted by an index."]
-    quarantined: Annotated[int | None, "Damaged ones of the whole hub; null for a key with a bound."]
+    read: Annotated[int, "Segments that had to be read; the others were counted through an index."]
+    quarantined: Annotated[int | None, "Damaged segments of the whole hub; null for a key with a bound."]
 
 
 class TimelineDiagnosticsOutput(TypedDict):
@@ -227,10 +227,10 @@ class TimelineDiagnosticsOutput(TypedDict):
     matched_count: Annotated[int, "Passed every filter, before `limit`."]
     filtered_count: Annotated[int, "Failed a filter."]
     considered_count: Annotated[int, "Events of the scope."]
-    filtered: Annotated[FilteredOutput, "By the first filter that failed."]
+    filtered: Annotated[FilteredOutput, "By the first filter that they failed."]
     hot: Annotated[int, "Considered events in the database."]
     archived: Annotated[int, "Considered events in segment files."]
-    complete: Annotated[bool, "False while a damaged file may hold events that are not counted."]
+    complete: Annotated[bool, "False while a damaged file may contain events that are not counted."]
     segments: FilesOutput
     took_ms: float
     mode: NotRequired[Annotated[str, serializers.ChoiceField(choices=MODES), "How the `query` was compared."]]

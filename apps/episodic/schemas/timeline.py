@@ -35,7 +35,7 @@ class EventCountsOutput(TypedDict):
     total: Annotated[int | None, "That this key can see; null while it is loading."]
     hot: Annotated[int | None, "In the database, as rows."]
     archived: Annotated[int | None, "In segment files."]
-    unreadable: Annotated[int | None, "In damaged files, and missing in every answer."]
+    unreadable: Annotated[int | None, "In damaged files, and so missing from every answer."]
 
 
 class TimelineStatusOutput(TypedDict):
@@ -43,7 +43,7 @@ class TimelineStatusOutput(TypedDict):
 
     status: Annotated[str, serializers.ChoiceField(choices=READINESS)]
     detail: Annotated[str | None, "Why it is not ready."]
-    healthy: Annotated[bool, "False while events are not made into memories."]
+    healthy: Annotated[bool, "False while no events become memories."]
     events: EventCountsOutput
     segments: Annotated[dict[str, int] | None, "How many there are, by state."]
     archive_bytes: Annotated[int | None, "The size of the files in service."]
@@ -99,7 +99,7 @@ class SegmentOutput(TypedDict):
     event_count: int
     first_timestamp: Annotated[Moment | None, "Of its events, once it is sealed."]
     last_timestamp: Moment | None
-    file_name: Annotated[str | None, "In the directory `timeline`, without its ending."]
+    file_name: Annotated[str | None, "In the directory `timeline`, without its extension."]
     format_version: int | None
     size_bytes: int
     sha256: str | None

@@ -127,11 +127,11 @@ def parse_rows(answer: Any, count: int, dimension: int) -> list[list[float]]:
         raise EmbeddingResponseError(f"The embedding server sent {received} vectors for {count} texts.")
     by_index = {getattr(item, "index", None): getattr(item, "embedding", None) for item in items}
     if set(by_index) != set(range(count)):
-        raise EmbeddingResponseError("The embedding server's answer does not say which vector is whose.")
+        raise EmbeddingResponseError("The embedding server's answer does not say which vector belongs to which text.")
     rows: list[Any] = [by_index[index] for index in range(count)]
     for row in rows:
         if not isinstance(row, list) or not all(isinstance(value, int | float) for value in row):
-            raise EmbeddingResponseError("The embedding server sent a vector that is no list of numbers.")
+            raise EmbeddingResponseError("The embedding server sent a vector that is not a list of numbers.")
         if len(row) != dimension:
             raise EmbeddingDimensionError(dimension, len(row))
     return rows

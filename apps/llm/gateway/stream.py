@@ -80,7 +80,7 @@ class StreamReader:
         if end is not None:
             return StreamResult(self.build_answer(end.finish), end.usage, end.model)
         if error is None and self._whole is None and not self._is_too_long:
-            error = ChatCutOffError("The answer ended before its end.", usage=self.probable_usage())
+            error = ChatCutOffError("The answer was cut off.", usage=self.probable_usage())
         return StreamResult(self.build_answer(None), error.usage if error else self.probable_usage(), error=error)
 
     def read_pieces(self, stream: ChatStream) -> EndChunk | None:

@@ -88,7 +88,7 @@ def listed_models(page: Any) -> tuple[str, ...]:
     Names that cannot be configured are left out: control characters, halves of surrogate pairs, too many characters.
     """
     if not isinstance(page.data, list):
-        raise TypeError("The answer holds no list of models.")
+        raise TypeError("The answer does not contain a list of models.")
     names = [getattr(entry, "id", None) for entry in page.data[:MAX_MODELS]]
     usable = (
         name

@@ -85,7 +85,7 @@ class ErrorTranslator:
         if isinstance(error, sdk.APIError) and not isinstance(error, sdk.APIResponseValidationError):
             return self._of_answer(200, error.body, {}, used if has_begun else None)
         if isinstance(error, UnicodeEncodeError):
-            return ChatBadRequestError("The conversation holds a lone surrogate, which no encoding can carry.")
+            return ChatBadRequestError("The conversation contains a lone surrogate, which cannot be encoded.")
         return self._unreadable(used)
 
     def translate_stream(self, error: Exception | None, answer: AnswerBuilder, *, is_late: bool) -> ChatError:
@@ -110,7 +110,9 @@ class ErrorTranslator:
         never_sent = isinstance(error, _NEVER_SENT)
         usage = None if never_sent else used
         if isinstance(error, httpx2.ConnectTimeout | httpx2.PoolTimeout):
-            return ChatTimeoutError(f"{self._who} was not reached in time.", phase=TimeoutPhase.CONNECT, usage=usage)
+            return ChatTimeoutError(
+                f"{self._who} could not be reached in time.", phase=TimeoutPhase.CONNECT, usage=usage
+            )
         if isinstance(error, httpx2.TimeoutException):
             return ChatTimeoutError(f"{self._who} sent nothing for too long.", phase=TimeoutPhase.IDLE, usage=usage)
         if isinstance(error, httpx2.DecodingError):
@@ -128,7 +130,7 @@ class ErrorTranslator:
             status = next((STATUS_OF_TYPE[name] for name in types if name in STATUS_OF_TYPE), _status_in(body))
         if status in {401, 402, 403} or NO_CREDIT.intersection(types):
             return ChatAuthError(
-                f"{self._who} refused the key, or its account has nothing left to spend ({status}): "
+                f"{self._who} refused the key, or its account has no credit left ({status}): "
                 f"check {settings}_API_KEY and the account.",
                 status=status,
                 usage=used,

@@ -74,7 +74,7 @@ class OpenAIChat(SdkChat[openai.OpenAI]):
         choice = answer.choices[0]
         text = choice.message.content or ""
         if not isinstance(text, str):
-            raise TypeError("The content of the answer is no text.")
+            raise TypeError("The content of the answer is not text.")
         return build_delta(answer, text, finish_reason(choice) or FinishReason.OTHER)
 
     def list_first_page(self, client: openai.OpenAI, timeout: httpx2.Timeout) -> Any:

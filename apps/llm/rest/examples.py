@@ -61,7 +61,7 @@ TEA: dict[str, Any] = {
 }
 TOOL = {
     "name": "memory_reinforce",
-    "description": "Say that a reinforceable memory still holds: its decay restarts.",
+    "description": "Confirm that a reinforceable memory is still true: its decay restarts.",
     "parameters": {
         "type": "object",
         "properties": {

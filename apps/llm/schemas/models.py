@@ -36,8 +36,8 @@ class ProviderOutput(TypedDict):
     name: Annotated[str, "The service, with its address where that is not the service's own."]
     model: str
     role: RoleWord
-    available: Annotated[bool, "Its breaker lets calls through, and it has the price it needs."]
-    priced: Annotated[bool, "Without a price no call is made while there is a budget."]
+    available: Annotated[bool, "Its breaker lets calls through, and a price is known if one is needed."]
+    priced: Annotated[bool, "Without a price, no calls are made while there is a budget."]
 
 
 class BreakerOutput(TypedDict):
@@ -45,7 +45,7 @@ class BreakerOutput(TypedDict):
 
     provider: str
     state: Annotated[str, serializers.ChoiceField(choices=BreakerPhase.choices)]
-    since: Annotated[Moment | None, "Null when it never failed."]
+    since: Annotated[Moment | None, "Null if it has never failed."]
     retry_at: Annotated[Moment | None, "While it is open: when calls pass again."]
     failures: Annotated[int | None, "The failures that opened it, or of a closed one the failures that count."]
 
@@ -55,11 +55,11 @@ class BudgetOutput(TypedDict):
 
     day: Day
     limit_usd: Annotated[str | None, "Null without a budget."]
-    spent_usd: Annotated[str, "What counts: without what was waived."]
-    reserved_usd: Annotated[str, "Set aside for calls under way."]
+    spent_usd: Annotated[str, "What counts against the limit: spending before a reset is left out."]
+    reserved_usd: Annotated[str, "Set aside for calls in progress."]
     remaining_usd: str | None
-    waived_usd: Annotated[str, "Spent, and no longer counted since an operator's reset."]
-    percent: Annotated[float, "Spent, of the limit; 0 without one."]
+    waived_usd: Annotated[str, "Spent, but no longer counted since an operator's reset."]
+    percent: Annotated[float, "Share of the limit that is spent; 0 without one."]
     warned: Annotated[list[int], "Thresholds reached, in percent."]
     resets_at: Moment
 
@@ -93,7 +93,7 @@ class LatencyOutput(TypedDict):
 class ToolRunsOutput(TypedDict):
     """The number of requests for a tool."""
 
-    tool: Annotated[str, "`unknown` for all names that no tool has."]
+    tool: Annotated[str, "`unknown` for every name that no tool has."]
     protocol: BlockProtocol
     outcome: OutcomeWord
     count: int
@@ -107,9 +107,9 @@ class ToolStatisticsOutput(TypedDict):
     abp: int
     vcp: int
     text: Annotated[int, "Requested no tool."]
-    abp_failed: Annotated[int, "Had an ABP block that could not be used, and none that could."]
+    abp_failed: Annotated[int, "Had only unusable ABP blocks."]
     fallback_to_vcp: int
-    fallback_to_text: Annotated[int, "Meant a block, and none could be used."]
+    fallback_to_text: Annotated[int, "Tried to write a block, but none could be used."]
     fixed: Annotated[int, "Were repaired on the way."]
     refused: Annotated[int, "Markers and blocks that were ignored."]
     fallback_rate: Annotated[float, "Fallbacks, of the outputs that requested a tool; 0 to 1."]
@@ -248,11 +248,11 @@ class PriceOutput(TypedDict):
 class ListedModelOutput(TypedDict):
     """A model."""
 
-    id: Annotated[str, "As it is configured."]
+    id: Annotated[str, "Its name in the configuration."]
     provider: str
-    role: Annotated[str | None, serializers.ChoiceField(choices=ROLES, allow_null=True), "What it is configured for."]
+    role: Annotated[str | None, serializers.ChoiceField(choices=ROLES, allow_null=True), "What it is used for."]
     listed: Annotated[bool, "The provider lists it."]
-    prices: Annotated[list[PriceOutput], "One, and others for longer prompts; empty where none is known."]
+    prices: Annotated[list[PriceOutput], "One price, and others for longer prompts; empty if none is known."]
 
 
 class ListedProviderOutput(TypedDict):
@@ -260,8 +260,8 @@ class ListedProviderOutput(TypedDict):
 
     name: str
     role: RoleWord
-    count: Annotated[int, "The models that it listed."]
-    problem: Annotated[str | None, "Why it could not be asked."]
+    count: Annotated[int, "The models that it lists."]
+    problem: Annotated[str | None, "Why the list could not be fetched."]
     asked_at: Annotated[Moment | None, "The time of its last answer."]
 
 

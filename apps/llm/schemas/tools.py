@@ -71,12 +71,12 @@ class ToolTextInput(StrictSerializer):
     """The output of a model. A blank one is valid, too: it requests nothing."""
 
     text = StrictCharField(
-        max_length=MAX_OUTPUT_CHARS, allow_blank=True, trim_whitespace=False, help_text="The output, as it is."
+        max_length=MAX_OUTPUT_CHARS, allow_blank=True, trim_whitespace=False, help_text="The output, unchanged."
     )
     mode = StrictChoiceField(
         choices=MODES,
         default=ProtocolMode.DUAL.value,
-        help_text="The protocols that are understood. Default: dual, which is ABP first and VCP when there is none.",
+        help_text="The protocols to look for. Default: dual, which means ABP first, then VCP if there is none.",
     )
 
 
@@ -120,11 +120,11 @@ class ToolRequestOutput(BlockOutput):
     """A tool that is requested."""
 
     name: str
-    parameters: Annotated[JSONObject, "As they were given; every VCP value is text."]
+    parameters: Annotated[JSONObject, "As the model wrote them; every VCP value is text."]
     fixes: Annotated[
         list[str],
         serializers.ListField(child=serializers.ChoiceField(choices=[fix.value for fix in Fix])),
-        "What was repaired or stripped on the way.",
+        "What was repaired or stripped.",
     ]
     truncated: Annotated[
         list[str],
@@ -151,10 +151,10 @@ class ParseOutput(TypedDict):
         serializers.ChoiceField(choices=FALLBACKS, allow_null=True),
         "What was used instead of the preferred protocol.",
     ]
-    requests: Annotated[list[ToolRequestOutput], "At most one: of several blocks the last valid one counts."]
+    requests: Annotated[list[ToolRequestOutput], "At most one: if there are several blocks, the last valid one counts."]
     refused: list[RefusedBlockOutput]
-    refused_count: Annotated[int, "Of `refused`, at most 100 are listed."]
-    text: Annotated[str, "The output without its blocks; all of it when nothing is requested."]
+    refused_count: Annotated[int, "Lists at most 100 entries of `refused`."]
+    text: Annotated[str, "The output without its blocks; all of it if no tool is requested."]
 
 
 class ToolResultOutput(TypedDict):
@@ -163,10 +163,10 @@ class ToolResultOutput(TypedDict):
     name: str
     protocol: BlockProtocol
     outcome: OutcomeWord
-    value: Annotated[Any, serializers.JSONField(allow_null=True), "What the tool answered, when it is done."]
-    problems: Annotated[list[dict[str, Any]], ProblemItem(many=True), "Why it is not done."]
+    value: Annotated[Any, serializers.JSONField(allow_null=True), "The answer of the tool, once it is done."]
+    problems: Annotated[list[dict[str, Any]], ProblemItem(many=True), "Why it was not done."]
     retryable: Annotated[bool, "Whether the same request may succeed later."]
-    retry_after: Annotated[int | None, "In so many seconds."]
+    retry_after: Annotated[int | None, "After how many seconds to try again."]
 
 
 class ExecuteOutput(ParseOutput):

@@ -149,4 +149,4 @@ def undo_line(access: Access, fact: ExtractedFact, clock: Clock) -> str:
         except NoteChangedError:
             continue
         return "removed"
-    raise UnavailableError("MEMORY.md is being saved by others all the time: try again.", retry_after=1)
+    raise UnavailableError("MEMORY.md keeps changing while it is being saved: try again.", retry_after=1)

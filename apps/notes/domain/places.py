@@ -62,7 +62,7 @@ def parse_place(path: str, attr: str = "path") -> NotePlace:
     """
     segments = tuple(path.split("/"))
     if len(segments) > MAX_SEGMENTS:
-        raise InvalidInputError(f"A path has at most {MAX_SEGMENTS} parts.", attr=attr, code="too_deep")
+        raise InvalidInputError(f"A path can have at most {MAX_SEGMENTS} parts.", attr=attr, code="too_deep")
     for segment in segments:
         problem = problem_of(segment)
         if problem is not None:

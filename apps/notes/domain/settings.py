@@ -112,7 +112,7 @@ def parse_object(text: bytes) -> dict[str, Any]:
     except (ValueError, RecursionError) as error:
         raise BrokenConfigError("is not JSON") from error
     if not isinstance(document, dict):
-        raise BrokenConfigError("is not an object of JSON")
+        raise BrokenConfigError("is not a JSON object")
     return document
 
 

@@ -104,7 +104,9 @@ def note_edit(
         if note.text == content and note.version is not None:
             return note.version
         if note.text is not None and base is None:
-            raise InvalidInputError("Say which text you have read.", attr="base_sha256", code="required")
+            raise InvalidInputError(
+                "Send `base_sha256` of the text that you read.", attr="base_sha256", code="required"
+            )
         if base is not None and base != note.sha256:
             add_version(user_id, place, ChangeKind.KEPT, content, author=author, at=desk.now)
             raise changed(note.text or b"")

@@ -106,7 +106,7 @@ def config_change(
             except NoteChangedError:
                 continue  # an editor saved in the moment of the change, which is made to that
         else:
-            raise UnavailableError("The settings are being saved by others all the time: try again.", retry_after=1)
+            raise UnavailableError("The settings keep changing while they are being saved: try again.", retry_after=1)
         return look(desk)
 
 
@@ -139,7 +139,7 @@ def look(desk: Desk) -> ReadConfig:
         read = look_once(desk)
         if read is not None:
             return read
-    raise UnavailableError("The settings are being saved by others all the time: try again.", retry_after=1)
+    raise UnavailableError("The settings keep changing while they are being saved: try again.", retry_after=1)
 
 
 def look_once(desk: Desk) -> ReadConfig | None:

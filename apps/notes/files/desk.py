@@ -190,7 +190,7 @@ class Desk:
                 return after, planned[-1]
             text = self.bring_back(taken, after, planned, base=text)
             last = self.newest()
-        raise UnavailableError("The note is being saved by others all the time: try again.", retry_after=1)
+        raise UnavailableError("The note keeps changing while it is being saved: try again.", retry_after=1)
 
     def newest(self) -> NoteVersion:
         """Return the newest version of a note that has one."""
@@ -287,7 +287,7 @@ class Desk:
             if has_one_more(inserted_by(version), before, base):  # the editor had read what we wrote a moment before
                 return confirm_saved(version, base), base
             expected = digest(base)
-        raise UnavailableError("The note is being saved by others all the time: try again.", retry_after=1)
+        raise UnavailableError("The note keeps changing while it is being saved: try again.", retry_after=1)
 
     def add_tail(self, source: Displaced, tail: bytes, text: bytes) -> tuple[bytes, NoteVersion]:
         """Add lines to a text that another program has added to what an exchange took away.
@@ -306,7 +306,7 @@ class Desk:
             if took is None or more is None:
                 return after, self.newest()
             source, tail, text = took, more, after
-        raise UnavailableError("The note is being saved by others all the time: try again.", retry_after=1)
+        raise UnavailableError("The note keeps changing while it is being saved: try again.", retry_after=1)
 
     def bring_back(
         self,

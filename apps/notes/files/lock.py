@@ -39,7 +39,7 @@ def notes_lock(user_id: str, *, of_forgotten: bool = False) -> Iterator[None]:
                 break
             except BlockingIOError:
                 if time.monotonic() > deadline:
-                    raise UnavailableError("The notes are being written by others: try again.", retry_after=1) from None
+                    raise UnavailableError("The notes are being written to: try again.", retry_after=1) from None
                 time.sleep(2 * _POLL_SECONDS * random.random())  # noqa: S311
         if not of_forgotten and locked_among({user_id}):
             raise UserLockedError

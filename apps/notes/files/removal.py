@@ -79,7 +79,7 @@ def delete_at(desk: Desk) -> NoteVersion:
             desk.step("confirmed")
             return version
         version.delete()
-    raise UnavailableError("The note is being saved by others all the time: try again.", retry_after=1)
+    raise UnavailableError("The note keeps changing while it is being saved: try again.", retry_after=1)
 
 
 def take_away(folder: Folder, place: NotePlace, expected: str, step: Step) -> bool:
@@ -159,7 +159,7 @@ def folder_rename(
             each: NotePlace((*new.segments, *each.segments[len(old.segments) :])) for each in notes_in(folder, old)
         }
         if any(len(each.segments) > MAX_SEGMENTS for each in places.values()):
-            raise InvalidInputError(f"A path has at most {MAX_SEGMENTS} parts.", attr="new_path", code="too_deep")
+            raise InvalidInputError(f"A path can have at most {MAX_SEGMENTS} parts.", attr="new_path", code="too_deep")
         pending: list[tuple[NoteVersion, NoteVersion]] = []
         for before, after in places.items():
             source, target = Desk(user_id, before, author, now, step), Desk(user_id, after, author, now, step)
@@ -196,7 +196,7 @@ def require_absent(desk: Desk) -> None:
 
 def taken(place: NotePlace) -> ConflictError:
     """Return the error for a place where there is something."""
-    return ConflictError(f"There is something at {place} already.", attr="new_path", code="exists")
+    return ConflictError(f"There is already something at {place}.", attr="new_path", code="exists")
 
 
 def record(desk: Desk, kind: ChangeKind, text: bytes, other: NotePlace | None = None) -> NoteVersion:

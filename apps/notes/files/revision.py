@@ -43,4 +43,4 @@ def note_revise(
                 return desk.write(lambda _, text=text: text, ChangeKind.EDIT, note.text)  # type: ignore[misc]
             except NoteChangedError:
                 continue
-        raise UnavailableError("The note is being saved by others all the time: try again.", retry_after=1)
+        raise UnavailableError("The note keeps changing while it is being saved: try again.", retry_after=1)

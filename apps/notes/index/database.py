@@ -105,7 +105,7 @@ class Database:
             yield connection
         except apsw.BusyError as error:
             connection.close(True)
-            raise UnavailableError("The index of the notes is being written: try again.", retry_after=1) from error
+            raise UnavailableError("The index of the notes is being written to: try again.", retry_after=1) from error
         except DAMAGED as error:
             connection.close(True)
             self._discard(type(error).__name__, inode)

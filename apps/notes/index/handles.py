@@ -64,7 +64,7 @@ class NoteIndex:
         for _ in range(TRIES):
             with contextlib.suppress(IndexDamagedError), self._lock:
                 return self._refresh(everything, step, progress)
-        raise UnavailableError("The index of the notes is damaged again and again.", retry_after=60)
+        raise UnavailableError("The index of the notes keeps getting damaged.", retry_after=60)
 
     def take_in(self, paths: Collection[str]) -> None:
         """Take in some files, whatever is known of them. Raises IndexDamagedError, UnavailableError."""

@@ -93,7 +93,7 @@ def search(index: NoteIndex, query: str, limit: int) -> NoteSearch:
             continue
         hits = tuple(each.hit for each in found if each.hit.path not in stale)
         return NoteSearch(hits, answer.mode, answer.reason, answer.vectors_missing)
-    raise UnavailableError("The index of the notes is damaged again and again.", retry_after=60)
+    raise UnavailableError("The index of the notes keeps getting damaged.", retry_after=60)
 
 
 def ask(index: NoteIndex, query: str, limit: int) -> Question:

@@ -149,7 +149,7 @@ def load_note(line: Line) -> int:
     if not isinstance(user, str) or not 0 < len(user) <= MAX_IDENTIFIER_CHARS:
         raise ValueError("a user id has 1 to 200 characters")
     if not has_versions(place):
-        raise InvalidInputError("a file of this name is no note", attr="path", code="path")
+        raise InvalidInputError("a file with this name is not a note", attr="path", code="path")
     text = base64.b64decode(line["base64"]) if "base64" in line else str(line["text"]).encode()
     with notes_lock(user):
         if folder_of(user).read(place) is not None:

@@ -43,24 +43,24 @@ class CommandInput(OwnerInput):
     """A command as a model requests it; what the command does not need is ignored."""
 
     command = StrictChoiceField(choices=[each.value for each in CommandName])
-    path = path_field("Begins with /memories. Of every command but rename.")
+    path = path_field("Starts with /memories. For every command except rename.")
     view_range = serializers.ListField(
         child=StrictIntegerField(),
         required=False,
         allow_null=True,
         min_length=2,
         max_length=2,
-        help_text="Of view: the first and the last line, from 1; -1 as last for the end.",
+        help_text="For view: the first and last line, counted from 1; -1 as the last means the end.",
     )
-    file_text = text_field("Of create: the whole text.")
-    old_str = text_field("Of str_replace: a passage that is in the file once.")
-    new_str = text_field("Of str_replace: what takes its place.")
+    file_text = text_field("For create: the whole text.")
+    old_str = text_field("For str_replace: a passage that appears exactly once in the file.")
+    new_str = text_field("For str_replace: the text that replaces it.")
     insert_line = StrictIntegerField(
-        required=False, allow_null=True, help_text="Of insert: the line after which the text comes; 0: the beginning."
+        required=False, allow_null=True, help_text="For insert: the line after which to insert; 0 is the beginning."
     )
-    insert_text = text_field("Of insert: the lines to add.")
-    old_path = path_field("Of rename: what the file or folder is called.")
-    new_path = path_field("Of rename: what it shall be called.")
+    insert_text = text_field("For insert: the lines to add.")
+    old_path = path_field("For rename: the present path of the file or folder.")
+    new_path = path_field("For rename: the new path.")
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
         """Require what the command needs; leave out what is null."""
@@ -68,7 +68,7 @@ class CommandInput(OwnerInput):
         missing = [name for name in NEEDED[CommandName(data["command"])] if name not in data]
         if missing:
             raise serializers.ValidationError(
-                {name: [f"The command {data['command']} needs it."] for name in missing}, code="required"
+                {name: [f"The command {data['command']} requires it."] for name in missing}, code="required"
             )
         return data
 
@@ -82,9 +82,9 @@ def command_of(data: dict[str, Any]) -> Command:
 class CommandOutput(TypedDict):
     """The answer to a command."""
 
-    text: Annotated[str, "The content of the tool's result, as it is."]
+    text: Annotated[str, "The content of the tool's result, unchanged."]
     is_error: Annotated[bool, "Whether the tool's result is an error."]
-    version: Annotated[VersionOutput | None, "Of the note that was written or deleted; null for folders and errors."]
+    version: Annotated[VersionOutput | None, "The note that was written or deleted; null for folders and errors."]
 
 
 def command_json(result: CommandResult) -> CommandOutput:

@@ -29,7 +29,7 @@ class ModelUseOutput(TypedDict):
     """Which model was asked, and what that cost."""
 
     asked: Annotated[str, "The model of the settings."]
-    provider: Annotated[str, "Who answered; empty without an answer."]
+    provider: Annotated[str, "The model that answered; empty without an answer."]
     model: str
     code: Annotated[str, "Why there is no answer, such as model_not_available or budget_exceeded; empty with one."]
     cost_usd: Annotated[str | None, "Decimal text; null where a price is unknown."]
@@ -51,7 +51,7 @@ class CompactionOutput(TypedDict):
     id: str
     user_id: str
     state: Annotated[str, serializers.ChoiceField(choices=CompactionState.choices)]
-    automatic: Annotated[bool, "It followed an extraction; else someone asked for it."]
+    automatic: Annotated[bool, "True if it followed an extraction, false if someone asked for it."]
     code: Annotated[str, "Why there is no draft, or why it was not applied; empty otherwise."]
     detail: str
     facts_before: Annotated[int, "Items of lists in MEMORY.md."]
@@ -70,9 +70,9 @@ class FactChangeOutput(TypedDict):
     number: int
     text: str
     action: Annotated[str, serializers.ChoiceField(choices=FACT_ACTIONS)]
-    into: Annotated[str, "The sentence that replaces it; empty where it stays or goes."]
-    reason: Annotated[str, "Of a fact that goes: the model's."]
-    code: Annotated[str, "Why a fact stays as it was although the model said otherwise; empty where it did not."]
+    into: Annotated[str, "The sentence that replaces it; empty if it is kept or dropped."]
+    reason: Annotated[str, "For a dropped fact: the model's reason."]
+    code: Annotated[str, "Why a fact was kept unchanged against the model's advice; empty otherwise."]
 
 
 class CompactionDetailOutput(CompactionOutput):
@@ -80,7 +80,7 @@ class CompactionDetailOutput(CompactionOutput):
 
     text: Annotated[str | None, "The whole draft; null without one."]
     diff: Annotated[str | None, "The lines that differ, as in a unified diff."]
-    is_current: Annotated[bool, "MEMORY.md is still the text that the draft was made of."]
+    is_current: Annotated[bool, "Whether MEMORY.md is still the text that the draft was made from."]
     facts: list[FactChangeOutput]
 
 

@@ -26,7 +26,7 @@ def model_field() -> StrictCharField:
 class ConfigInput(OwnerInput):
     """Settings to change; those that are left out stay as they are."""
 
-    enabled = StrictBooleanField(required=False, help_text="Whether conversations are listened to at all.")
+    enabled = StrictBooleanField(required=False, help_text="Whether facts are learnt from conversations at all.")
     autoExtract = StrictBooleanField(required=False, help_text="Whether facts are extracted after a turn.")
     flushThreshold = StrictFloatField(
         **limits_of("flushThreshold"), help_text="The share of the context window at which notes are flushed."
@@ -35,7 +35,7 @@ class ConfigInput(OwnerInput):
         **limits_of("extractIntervalSeconds"), help_text="The shortest time between two extractions of a conversation."
     )
     minNewMessages = StrictIntegerField(
-        **limits_of("minNewMessages"), help_text="Fewer new messages than these wait for more."
+        **limits_of("minNewMessages"), help_text="Extract only when there are at least this many new messages."
     )
     llmGatingEnabled = StrictBooleanField(required=False, help_text="Whether a model judges what is worth keeping.")
     llmGatingModel = model_field()
@@ -47,13 +47,13 @@ class ConfigInput(OwnerInput):
     llmCompactionEnabled = StrictBooleanField(required=False, help_text="Whether a model shortens MEMORY.md.")
     llmCompactionModel = model_field()
     llmCompactionFactThreshold = StrictIntegerField(
-        **limits_of("llmCompactionFactThreshold"), help_text="From so many facts on."
+        **limits_of("llmCompactionFactThreshold"), help_text="The number of facts from which it is shortened."
     )
     llmCompactionAutoApply = StrictBooleanField(
-        required=False, help_text="Whether a shorter MEMORY.md is applied without a confirmation."
+        required=False, help_text="Whether a shorter MEMORY.md is applied without confirmation."
     )
     problems = serializers.JSONField(
-        required=False, allow_null=True, write_only=True, help_text="Ignored: part of every answer."
+        required=False, allow_null=True, write_only=True, help_text="Ignored in a request; part of every answer."
     )
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
@@ -76,8 +76,9 @@ class ConfigProblemOutput(TypedDict):
     code: Annotated[
         str,
         serializers.ChoiceField(choices=["invalid_setting", "set_aside", "missing", "unsettled"]),
-        "invalid_setting: the last valid value of this one holds. For the whole file, whose last valid settings hold: "
-        "set_aside: it was no JSON object, and was renamed. missing: it is gone or empty. unsettled: it cannot be read "
+        "invalid_setting: the last valid value of this setting is used. For the whole file, whose"
+        " last valid settings are used: set_aside: it was not a JSON object, and was renamed. "
+        "missing: it is gone or empty. unsettled: it cannot be read "
         "and was saved a moment ago.",
     ]
     detail: str

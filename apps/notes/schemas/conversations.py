@@ -47,24 +47,26 @@ class MessageInput(StrictSerializer):
     role = StrictChoiceField(choices=MessageRole.choices)
     content = VisibleTextField(max_length=settings.MEMORYHUB.max_content_chars, help_text="Kept as it is.")
     message_id = IdentifierField(
-        required=False, help_text="Yours: the same one again in this conversation adds nothing."
+        required=False, help_text="Your own id: sending it again in this conversation adds nothing."
     )
     speaker = StrictCharField(
-        required=False, allow_blank=True, max_length=200, help_text="The name of who speaks, in a group."
+        required=False, allow_blank=True, max_length=200, help_text="The name of the speaker, in a group."
     )
     at = OffsetDateTimeField(
         required=False,
         allow_null=True,
-        help_text="When it was said. Words such as tomorrow are meant in its offset. Default: now, in UTC.",
+        help_text="When it was said. Words such as tomorrow are read in its offset. Default: now, in UTC.",
     )
     recalled = StrictBooleanField(
-        required=False, default=False, help_text="The assistant was given this from memory: it is not learnt again."
+        required=False,
+        default=False,
+        help_text="The assistant was given this text from memory: it is not learnt again.",
     )
 
     def validate_at(self, at: datetime | None) -> datetime | None:
         """Refuse a time that is more than a day ahead."""
         if at is not None and at > datetime.now(UTC) + MAX_AHEAD:
-            problem = "This has not been said yet: a message may be at most a day ahead of the hub's clock."
+            problem = "This is in the future: a message may be at most a day ahead of the hub's clock."
             raise serializers.ValidationError(problem, code="in_the_future")
         return at
 
@@ -102,10 +104,12 @@ class SessionEventInput(OwnerInput):
         named = [name for name in USAGE_FIELDS if name in attrs]
         if attrs["type"] == EventType.USAGE:
             if "ratio" not in attrs and not {"tokens_used", "token_limit"} <= attrs.keys():
-                problem = "Say how much of the context is used: `tokens_used` and `token_limit`, or `ratio`."
+                problem = "Send how much of the context is used: `tokens_used` and `token_limit`, or `ratio`."
                 raise serializers.ValidationError({"tokens_used": [problem]}, code="required")
         elif named:
-            raise serializers.ValidationError({named[0]: [f"Only {EventType.USAGE.value} has it."]}, code="invalid")
+            raise serializers.ValidationError(
+                {named[0]: [f"Only {EventType.USAGE.value} takes this field."]}, code="invalid"
+            )
         return attrs
 
 
@@ -121,13 +125,13 @@ class ConversationOutput(TypedDict):
 
     id: Uuid
     session_id: str
-    messages: Annotated[int, "How many came in, recalled texts not among them."]
-    new_messages: Annotated[int, "From which nothing was extracted yet."]
+    messages: Annotated[int, "How many messages came in, not counting recalled texts."]
+    new_messages: Annotated[int, "Messages from which nothing has been extracted yet."]
     created_at: Moment
     last_message_at: Moment | None
     last_extraction_at: Moment | None
     ended_at: Moment | None
-    context_use: Annotated[float | None, "The share of the context that is used, as it was last said."]
+    context_use: Annotated[float | None, "The share of the context that is used, as last reported."]
     cycle: Annotated[int, "Rises with each compaction of the context."]
     flushed: Annotated[bool, "Whether facts were flushed in this cycle."]
 
@@ -183,7 +187,7 @@ class SessionEventOutput(TypedDict):
     reason: Annotated[
         str | None, serializers.ChoiceField(choices=SKIP_REASONS, allow_null=True), "Why nothing is extracted."
     ]
-    next_at: Annotated[Moment | None, "From when on an extraction is possible again."]
+    next_at: Annotated[Moment | None, "When an extraction is possible again."]
     missing_messages: Annotated[int, "How many more messages it needs."]
     runs: list[Uuid]
     conversation: ConversationOutput

@@ -22,16 +22,18 @@ MAX_TEXT_CHARS = 5 * 1024 * 1024
 class OwnerInput(StrictSerializer):
     """Whose notes."""
 
-    user_id = IdentifierField(required=False, help_text="Default: the user of the key, else the hub's default user.")
+    user_id = IdentifierField(
+        required=False, help_text="Default: the user of the key, otherwise the hub's default user."
+    )
 
 
 class EntryInput(OwnerInput):
     """Something to add to a note."""
 
     aliases: ClassVar[Mapping[str, str]] = {"fact": "entry", "content": "entry", "text": "entry"}
-    entry = VisibleTextField(max_length=MAX_ENTRY_CHARS, help_text="Becomes an item of a list, as it is.")
+    entry = VisibleTextField(max_length=MAX_ENTRY_CHARS, help_text="Becomes an item of a list, unchanged.")
     operation_id = IdentifierField(
-        required=False, help_text="Chosen by the caller: the same one again adds nothing, and is answered as before."
+        required=False, help_text="Your own id: sending it again adds nothing, and gets the same answer."
     )
 
 
@@ -42,13 +44,13 @@ class MainEntryInput(EntryInput):
         required=False,
         allow_blank=True,
         max_length=100,
-        help_text="The heading under which it is added; made where there is none. Default: at the end.",
+        help_text="The heading under which it is added; created if missing. Default: at the end.",
     )
 
     def validate_category(self, value: str) -> str:
         """Refuse more than one line."""
         if len(value.splitlines()) > 1:
-            raise serializers.ValidationError("A category is one line.", code="invalid")
+            raise serializers.ValidationError("A category must be one line.", code="invalid")
         return value.strip().lstrip("#").strip()
 
 
@@ -66,7 +68,7 @@ class NoteEditInput(OwnerInput):
     base_sha256 = serializers.RegexField(
         r"^[0-9a-f]{64}$",
         required=False,
-        help_text="`sha256` of the text that was read. Needed unless the note is new.",
+        help_text="`sha256` of the text that you read. Required unless the note is new.",
     )
 
 
@@ -89,9 +91,9 @@ class NoteOutput(TypedDict):
 
     path: Annotated[str, "Below the folder of the user."]
     text: str
-    sha256: Annotated[str, "Of the bytes of the text: send it as `base_sha256` with an edit."]
+    sha256: Annotated[str, "SHA-256 of the text's bytes: send it as `base_sha256` with an edit."]
     exists: bool
-    is_utf8: Annotated[bool, "If false, what could not be read is shown as U+FFFD, and it cannot be edited here."]
+    is_utf8: Annotated[bool, "If false, unreadable bytes are shown as U+FFFD, and the note cannot be edited here."]
     version: int | None
 
 
@@ -120,7 +122,7 @@ class VersionOutput(TypedDict):
     size: Annotated[int, "In bytes."]
     author: str
     at: Annotated[str, serializers.DateTimeField()]
-    other_path: Annotated[str | None, "Of a note that was renamed: where it went, or came from."]
+    other_path: Annotated[str | None, "For a renamed note: where it went, or came from."]
 
 
 class VersionTextOutput(VersionOutput):

@@ -32,19 +32,19 @@ class PromptInput(OwnerInput):
     message = VisibleTextField(
         required=False,
         max_length=MAX_MESSAGE_CHARS,
-        help_text="What is searched for. Without it only MEMORY.md is shown.",
+        help_text="What to search for. Without it, only MEMORY.md is included.",
     )
     budget_tokens = StrictIntegerField(
         default=DEFAULT_BUDGET,
         min_value=MIN_BUDGET,
         max_value=MAX_BUDGET,
-        help_text="The whole text has at most so many.",
+        help_text="The most tokens that the whole text may have.",
     )
     limit = StrictIntegerField(
         default=DEFAULT_LIMIT, min_value=0, max_value=MAX_LIMIT, help_text="Of passages, and of memories."
     )
     include_daily = StrictBooleanField(
-        default=True, help_text="Whether the logs of today and yesterday are shown, and others found."
+        default=True, help_text="Whether to include the logs of today and yesterday, and to search the others."
     )
     timezone = TimezoneField(help_text="Whose today, as an IANA name such as Europe/Oslo. Default: UTC.")
     include_memories = StrictBooleanField(default=False, help_text="Whether semantic memory is searched as well.")
@@ -57,7 +57,7 @@ class PromptPassageOutput(TypedDict):
     first_line: int | None
     last_line: int | None
     memory_id: str | None
-    origin: Annotated[OriginName | None, "Of a memory; null for a note, which several write."]
+    origin: Annotated[OriginName | None, "The origin of a memory; null for a note, which has several writers."]
 
 
 class PromptSectionOutput(TypedDict):
@@ -65,7 +65,7 @@ class PromptSectionOutput(TypedDict):
 
     title: Annotated[str, serializers.ChoiceField(choices=SECTIONS)]
     tokens: int
-    is_whole: Annotated[bool, "Whether nothing of it was left out."]
+    is_whole: Annotated[bool, "Whether it is complete."]
     items: list[PromptPassageOutput]
 
 
@@ -79,14 +79,14 @@ class PromptSearchOutput(TypedDict):
     """How the notes were searched."""
 
     mode: Annotated[str, serializers.ChoiceField(choices=["hybrid", "keyword", "none"]), "none: not searched."]
-    reason: Annotated[str, "Why not, or why without vectors; else empty."]
+    reason: Annotated[str, "Why it was not searched, or was searched without vectors; otherwise empty."]
 
 
 class PromptOutput(TypedDict):
     """A text for a system prompt, and what is in it."""
 
-    text: Annotated[str, "Empty where nothing is known, or nothing fits."]
-    tokens: Annotated[int, "Likely number of tokens of the text."]
+    text: Annotated[str, "Empty if nothing is known, or nothing fits."]
+    tokens: Annotated[int, "Estimated number of tokens in the text."]
     sections: list[PromptSectionOutput]
     left_out: list[PromptLeftOutOutput]
     search: PromptSearchOutput

@@ -40,12 +40,12 @@ class RunOutput(TypedDict):
     next_try_at: Annotated[Moment | None, "Of one that waits."]
     duration_ms: Annotated[int, "Of all tries together."]
     tries: int
-    error: Annotated[str, "A code; why the last try failed."]
+    error: Annotated[str, "A code: why the last try failed."]
     messages: int
     facts: Annotated[int, "How many were found."]
     applied: Annotated[int, "How many hold now."]
     model: Annotated[str, "That extracted; blank for patterns."]
-    cost_usd: Annotated[str, "Of the calls of models, as far as their prices are known."]
+    cost_usd: Annotated[str, "The cost of the model calls, as far as prices are known."]
 
 
 class UndoOutput(TypedDict):
@@ -72,7 +72,7 @@ class FactOutput(TypedDict):
     content: str
     category: str
     confidence: float
-    pattern: Annotated[str, "That found it; `model` for a model."]
+    pattern: Annotated[str, "The pattern that found it; `model` for a model."]
     message: Annotated[str | None, serializers.UUIDField(allow_null=True), "That it was taken from."]
     message_number: int | None
     state: Annotated[str, serializers.ChoiceField(choices=FactState.choices)]
@@ -109,11 +109,11 @@ class AutoMemoryOutput(TypedDict):
     min_new_messages: int
     flush_threshold: float
     conversations: int
-    new_messages: Annotated[int, "From which nothing was extracted yet."]
+    new_messages: Annotated[int, "Messages from which nothing has been extracted yet."]
     runs: Annotated[JSONObject, "How many, by state."]
     facts: Annotated[JSONObject, "How many, by state."]
     last_extraction_at: Moment | None
-    conversation_days: Annotated[int, "For how long the contents of messages are kept."]
+    conversation_days: Annotated[int, "How long the contents of messages are kept."]
 
 
 def run_json(run: Any) -> RunOutput:

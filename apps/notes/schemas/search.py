@@ -40,8 +40,8 @@ class NoteHitOutput(TypedDict):
     heading: Annotated[str, "The headings above the lines, such as `Plans > March`."]
     text: str
     score: Annotated[float, "0 to 1."]
-    vector_score: Annotated[float | None, "The cosine. Null where the text has no vector, or vectors are not used."]
-    bm25_score: Annotated[float | None, "The share of the best BM25 that a text could have for this query."]
+    vector_score: Annotated[float | None, "The cosine. Null if the text has no vector, or vectors are not used."]
+    bm25_score: Annotated[float | None, "BM25, as a share of the best that a text could have for this query."]
 
 
 class NoteSearchOutput(TypedDict):
@@ -50,20 +50,20 @@ class NoteSearchOutput(TypedDict):
     results: list[NoteHitOutput]
     count: int
     mode: Annotated[str, serializers.ChoiceField(choices=MODES)]
-    reason: Annotated[str, "Why vectors are not used; empty where they are."]
-    vectors_missing: Annotated[int, "Texts that have no vector yet, and are found by their words only."]
+    reason: Annotated[str, "Why vectors are not used; empty if they are."]
+    vectors_missing: Annotated[int, "Texts that have no vector yet, and are found only by their words."]
 
 
 class NoteStatusOutput(TypedDict):
     """The index of a user's notes, as the files are now."""
 
     mode: Annotated[str, serializers.ChoiceField(choices=MODES)]
-    reason: Annotated[str, "Why vectors are not used; empty where they are."]
-    is_watched: Annotated[bool, "Whether a process of the hub takes in changes without being asked."]
+    reason: Annotated[str, "Why vectors are not used; empty if they are."]
+    is_watched: Annotated[bool, "Whether a process of the hub watches the files and indexes changes by itself."]
     files: int
     chunks: int
     vectors_missing: int
-    skipped: Annotated[dict[str, int], "Files that are left out, by the reason, such as too_large or hard_link."]
+    skipped: Annotated[dict[str, int], "Files that are left out, by reason, such as too_large or hard_link."]
     looked_at: Annotated[str | None, extend_schema_field(serializers.DateTimeField(allow_null=True))]
 
 

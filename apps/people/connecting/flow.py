@@ -117,7 +117,7 @@ def connection_answer(
         request.state = ConnectionState.REFUSED
     else:
         if PERMISSION_ORDER.index(permission) > PERMISSION_ORDER.index(Permission(request.permission)):
-            raise InvalidInputError("An app is given no more than it asks for.", attr="permission")
+            raise InvalidInputError("An app cannot get more than it asks for.", attr="permission")
         hold_users([user_id])
         request.state, request.user_id, request.permission = ConnectionState.CONFIRMED, user_id, permission
     request.save(update_fields=["state", "user_id", "permission"])

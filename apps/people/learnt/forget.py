@@ -84,7 +84,7 @@ def learnt_restore(*, user_id: str, uuid: UUID, clock: Clock = SYSTEM_CLOCK) -> 
         if record is None:
             raise NotFoundError("There is no such forgetting.")
         if record.state != ForgettingState.FORGOTTEN:
-            raise ConflictError("This cannot be undone now.")
+            raise ConflictError("This can no longer be undone.")
         record.state = ForgettingState.RESTORING
         record.save(update_fields=["state"])
     if len(record.forgotten) <= FEW:

@@ -56,7 +56,7 @@ def plan_take_back(*, user_id: str) -> None:
     """Forget nothing after all; saving goes on, or is paused as it was before. Raises NotFoundError when it is over."""
     plan = PlannedErasure.objects.select_for_update().filter(user_id=user_id).first()
     if plan is None:
-        raise NotFoundError("Nothing was to be forgotten.")
+        raise NotFoundError("Nothing is planned to be forgotten.")
     hold_users([user_id])  # raises once the forgetting has begun
     plan.delete()
     if plan.pause_before is None:

@@ -14,9 +14,12 @@ MAX_CODE_CHARS = 200
 class ConnectInput(StrictSerializer):
     """What an app is called, and what it wants to do."""
 
-    name = StrictCharField(max_length=MAX_NAME_CHARS, help_text="As the person knows the app.")
+    name = StrictCharField(max_length=MAX_NAME_CHARS, help_text="The name by which the person knows the app.")
     permission = StrictChoiceField(
-        choices=WANTED, required=False, default=Permission.READ.value, help_text="The person may narrow it to read."
+        choices=WANTED,
+        required=False,
+        default=Permission.READ.value,
+        help_text="What the app asks for. The person may reduce it to read.",
     )
 
 
@@ -29,18 +32,18 @@ class ConnectTokenInput(StrictSerializer):
 class ConnectOutput(TypedDict):
     """What an app is given, and what it shows to the person."""
 
-    device_code: Annotated[str, "The code of the app. It is shown this once."]
+    device_code: Annotated[str, "The app's own code. It is shown only once."]
     user_code: Annotated[str, "What the person types: 8 letters, shown as ABCD-EFGH."]
     verification_uri: Annotated[str, "Where the person types it."]
-    expires_in: Annotated[int, "For how many seconds both codes are valid."]
-    interval: Annotated[int, "How many seconds the app waits between two questions."]
+    expires_in: Annotated[int, "How many seconds both codes are valid."]
+    interval: Annotated[int, "How many seconds the app should wait between polls."]
 
 
 class ConnectTokenOutput(TypedDict):
     """The key that an app was given."""
 
-    key: Annotated[str, "The secret. It is shown this once."]
+    key: Annotated[str, "The secret. It is shown only once."]
     id: Annotated[str, "The id of the key."]
-    name: Annotated[str, "The name of the key; with a number where another key has that of the app."]
+    name: Annotated[str, "The name of the key; with a number added if another key already has the app's name."]
     permission: Annotated[str, "What the person allowed: read or write."]
     user_id: Annotated[str, "Whose memories the key is bound to."]

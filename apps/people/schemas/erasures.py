@@ -17,16 +17,18 @@ class ErasureInput(StrictSerializer):
     """Whom to forget."""
 
     user_id = IdentifierField()
-    dry_run = StrictBooleanField(required=False, default=False, help_text="Only say how much there is.")
+    dry_run = StrictBooleanField(required=False, default=False, help_text="Only report how much data there is.")
 
 
 class ErasureListInput(StrictSerializer):
     """The query string of the list of erasures."""
 
-    user_id = IdentifierField(required=False, help_text="Those of one user, by the keyed hash of this id.")
+    user_id = IdentifierField(
+        required=False, help_text="Only the erasures of this user, matched by the keyed hash of the id."
+    )
     limit = limit_field()
     cursor = cursor_field()
-    count = serializers.BooleanField(required=False, default=serializers.empty, help_text="Say how many there are.")
+    count = serializers.BooleanField(required=False, default=serializers.empty, help_text="Add the total number.")
 
 
 class ScanOutput(TypedDict):
@@ -55,8 +57,8 @@ class ErasureOutput(TypedDict):
     requested_by: str
     requested_at: Moment
     found: Counts
-    left: Annotated[Counts | None, "Of an open one: how much is left."]
-    problems: Annotated[list[str], "Why it was refused, or waits."]
+    left: Annotated[Counts | None, "For an open one: how much is left."]
+    problems: Annotated[list[str], "Why it was refused or is waiting."]
     certificate: CertificateOutput | None
 
 

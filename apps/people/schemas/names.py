@@ -18,7 +18,7 @@ class NameOutput(TypedDict):
     memories: Annotated[int, "Active ones."]
     inactive_memories: Annotated[int, "Superseded, merged, rejected and deleted ones."]
     events: NotRequired[
-        Annotated[int, "From the database and from segment files. Only of users, households, personas."]
+        Annotated[int, "From the database and from segment files. Only for users, households and personas."]
     ]
 
 

@@ -50,7 +50,7 @@ def load_registry(lines: Sequence[Line]) -> int:
     try:
         version = read_integer(lines[-1].get("version"))
     except ValueError as error:
-        raise LineError(len(lines) - 1, "version is not what it should be") from error
+        raise LineError(len(lines) - 1, "version is invalid") from error
     RegistryVersion.objects.get_or_create(pk=1)
     RegistryVersion.objects.select_for_update().get(pk=1)
     MergeRule.objects.all().delete()

@@ -64,14 +64,18 @@ class LoadInput(StrictSerializer):
     """Rules to load, in the form of an export."""
 
     rules = RulesField()
-    count = serializers.IntegerField(required=False, allow_null=True, help_text="As in an export; ignored.")
-    version = serializers.IntegerField(required=False, allow_null=True, help_text="As in an export; ignored.")
+    count = serializers.IntegerField(
+        required=False, allow_null=True, help_text="Accepted because exports have it; ignored."
+    )
+    version = serializers.IntegerField(
+        required=False, allow_null=True, help_text="Accepted because exports have it; ignored."
+    )
 
 
 class RawQuery(StrictSerializer):
     """The query string of a read."""
 
-    raw = serializers.BooleanField(required=False, help_text="As the rule was given, without what it inherits.")
+    raw = serializers.BooleanField(required=False, help_text="The rule as it was sent, without what it inherits.")
 
 
 class VersionQuery(StrictSerializer):
@@ -81,7 +85,7 @@ class VersionQuery(StrictSerializer):
         required=False,
         min_value=0,
         max_value=2**53,
-        help_text="The rule's `rule_version` that the caller has seen: 409 when it has changed since.",
+        help_text="The `rule_version` that you have read: the answer is 409 if the rule has changed since.",
     )
 
 

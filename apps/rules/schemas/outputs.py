@@ -106,7 +106,7 @@ class EvaluateOutput(TypedDict):
     conflict: Annotated[bool, "Whether the signals amount to a conflict."]
     decisive: Annotated[bool, "Whether the evidence is strong enough to act on."]
     total_score: float
-    similarity: Annotated[float | None, "Cosine; null when there is no embedding."]
+    similarity: Annotated[float | None, "Cosine; null if there is no embedding."]
     arbitration: ArbitrationOutput
     merge: MergeOutput | None
     rule: Annotated[str, "The name of the rule that applied."]

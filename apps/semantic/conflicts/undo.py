@@ -74,8 +74,6 @@ def review_undo(*, access: Access, uuid: UUID, at: datetime, clock: Clock = SYST
         else:
             own = Conflict.objects.in_force().filter(about=receipt, actor=access.actor, at=at).order_by("id").last()
             if own is None:
-                raise ConflictError(
-                    "What was decided about it was undone, or decided again, since.", code="changed_since"
-                )
+                raise ConflictError("This decision has since been undone or replaced.", code="changed_since")
             revert_locked(conflict_get(access, own.uuid), unit)
     return conflict_get(access, uuid)

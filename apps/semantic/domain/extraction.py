@@ -71,7 +71,7 @@ def remove_control_characters(text: str) -> str:
 def check_has_words(text: str) -> str:
     """Return a text. Raises ValueError for one without words."""
     if not words(text):
-        raise ValueError("must hold a word")
+        raise ValueError("must not be blank")
     return text
 
 

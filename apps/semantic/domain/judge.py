@@ -63,7 +63,7 @@ def make_storable(text: str) -> str:
     """Return a reason without what no database stores or no reader sees, and short. Raises ValueError for no words."""
     shown = "".join(" " if unicodedata.category(char) in {"Cc", "Zl", "Zp"} else char for char in text).strip()
     if not words(shown):
-        raise ValueError("must hold a word")
+        raise ValueError("must not be blank")
     parsed = parse_output(shown)
     if parsed.requests or parsed.refused_count:
         raise ValueError("must not ask for a tool")

@@ -79,7 +79,7 @@ def build_graph(
                 raise GraphNotBuiltError("The log says why.")
         return None  # another process began concurrently
     if not snapshots.exist:
-        raise GraphNotBuiltError("It was built, and could not be written to the disk.")
+        raise GraphNotBuiltError("It was built, but could not be written to the disk.")
     return report
 
 

@@ -38,7 +38,7 @@ def memory_set_household(*, access: Access, uuid: UUID, household_id: str, clock
             WriteScopes(access).settle(Scope(user, household_id))
         after = {"household_id": household_id}
         if Memory.objects.active().with_key(*key_after(memory, after)).exclude(pk=memory.pk).exists():
-            raise ConflictError("The same is known there already.", code="duplicate")
+            raise ConflictError("This is already known there.", code="duplicate")
         outdate_notices(unit, memory)
         if not household_id:
             about = Q(candidate=memory) | Q(existing=memory) | Q(result=memory)

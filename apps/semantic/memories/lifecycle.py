@@ -48,7 +48,9 @@ def require_active(access: Access, memory: Memory) -> None:
     current = find_successor(access, memory)
     detail = f"This memory is not active: it was {memory.status}."
     if current is not None:
-        raise ConflictError(f"{detail} {current.uuid} holds now.", code=memory.status, current=str(current.uuid))
+        raise ConflictError(
+            f"{detail} {current.uuid} has taken its place.", code=memory.status, current=str(current.uuid)
+        )
     raise ConflictError(detail, code=memory.status)
 
 

@@ -128,7 +128,7 @@ def rewrite(access: Access, uuid: UUID, edit: MemoryEdit, space: EmbeddingSpace,
         written = write_until_embedded(access, prepared, edit, now)
         if written is not None:
             return written
-    raise UnavailableError("Others change the same memory too often: try again.", retry_after=1)
+    raise UnavailableError("The memory keeps changing: try again.", retry_after=1)
 
 
 def write_until_embedded(access: Access, prepared: Rewrite, edit: MemoryEdit, now: datetime) -> SaveResult | None:
@@ -146,7 +146,7 @@ def write_until_embedded(access: Access, prepared: Rewrite, edit: MemoryEdit, no
                 return write(UnitOfWork(access.actor, now, versions), replace(prepared, memory=memory), edit)
         except VectorsMissingError:
             prepared.context.vectors.embed_missing()
-    raise UnavailableError("What the memory merges into changes too often: try again.", retry_after=1)
+    raise UnavailableError("The memory that this one merges into keeps changing: try again.", retry_after=1)
 
 
 def write(unit: UnitOfWork, prepared: Rewrite, edit: MemoryEdit) -> SaveResult:

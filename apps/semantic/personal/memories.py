@@ -82,7 +82,7 @@ class MemoryReader:
             setattr(row, name, value)
         steps = line.get("history", [])
         if not isinstance(steps, list):
-            raise ValueError("history is not what it should be")
+            raise ValueError("history is invalid")
         history = [tuple(self.revisions.read(step).values()) for step in steps]
         vector, is_given = self.vector_of(line.get("embedding"))
         return LoadedMemory(row, history, vector, is_given)
@@ -97,9 +97,9 @@ class MemoryReader:
             vector = np.frombuffer(b64decode(embedding["vector"], validate=True), dtype=FLOAT32)
             is_given = bool(embedding["is_given"])
         except (KeyError, TypeError, binascii.Error, ValueError) as error:
-            raise ValueError("embedding is not what it should be") from error
+            raise ValueError("embedding is invalid") from error
         if len(vector) != self.space.dimension or not np.isfinite(vector).all():
-            raise ValueError(f"embedding has not {self.space.dimension} numbers")
+            raise ValueError(f"embedding must have {self.space.dimension} numbers")
         return vector.astype(np.float32), is_given
 
 
@@ -235,4 +235,4 @@ def uuid_at(place: int, line: Line, name: str) -> UUID:
             return UUID(value)
     except ValueError:
         pass
-    raise LineError(place, f"{name} is no id")
+    raise LineError(place, f"{name} is not an id")

@@ -233,7 +233,7 @@ def wanted_version(request: Request) -> str | None:
     if header in {"", "*"}:
         return None
     if not (len(header) > 2 and header[0] == header[-1] == '"' and '"' not in header[1:-1]):
-        raise StaleVersionError("If-Match takes one version in quotation marks, as an ETag has it, or *.")
+        raise StaleVersionError("If-Match takes one version in quotation marks, as in an ETag, or *.")
     return header[1:-1]
 
 

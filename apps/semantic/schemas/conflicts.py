@@ -29,7 +29,7 @@ class ConflictListInput(PageInput):
     outcome = StrictChoiceField(choices=ConflictOutcome.choices, required=False)
     origin = StrictChoiceField(choices=Origin.choices, required=False)
     rule = serializers.CharField(required=False, max_length=MAX_NAME_CHARS, source="rule_name")
-    memory = serializers.UUIDField(required=False, help_text="Receipts in which this memory is one of the two.")
+    memory = serializers.UUIDField(required=False, help_text="Receipts that involve this memory.")
 
     def get_fields(self) -> Fields:
         """Return all fields: `from` is a keyword of Python, so the span of time, ends included, is added by name."""
@@ -51,7 +51,7 @@ class SideOutput(TypedDict):
 
     id: Uuid
     content: str
-    timestamp: Annotated[Moment, "When it happened, else when it was saved."]
+    timestamp: Annotated[Moment, "When it happened, otherwise when it was saved."]
     importance: float
     source: str
     origin: OriginName
@@ -72,8 +72,8 @@ class ConflictOutput(TypedDict):
     state: Annotated[str, serializers.ChoiceField(choices=ReviewState.choices)]
     candidate: Annotated[SideOutput, "The memory that was saved, or the later one."]
     existing: Annotated[SideOutput, "The memory that was stored before."]
-    result: Annotated[Uuid | None, "The memory that was active afterwards; null where both were."]
-    action: Annotated[str, "keep, merge or reject; revert where a decision was undone."]
+    result: Annotated[Uuid | None, "The memory that was active afterwards; null if both were."]
+    action: Annotated[str, "keep, merge or reject; revert if a decision was undone."]
     winner: Annotated[str | None, serializers.ChoiceField(choices=SIDES, allow_null=True)]
     loser: Annotated[str | None, serializers.ChoiceField(choices=SIDES, allow_null=True)]
     strategy: Annotated[str, "What decided."]
@@ -81,13 +81,13 @@ class ConflictOutput(TypedDict):
     reason: str
     signals: list[SignalOutput]
     total_score: float
-    similarity: Annotated[float | None, "Cosine of the two."]
+    similarity: Annotated[float | None, "Cosine similarity of the two."]
     rule: str
     rule_version: Annotated[int | None, "The registry's when the rule last changed; null for a key with a bound."]
     merge: dict[str, Any] | None
     others: Annotated[list[dict[str, Any]], "Further conflicts of the same candidate."]
     transitions: Annotated[
-        list[dict[str, Any]], "Every row changed, before and after; with `details`, what of it was taken over."
+        list[dict[str, Any]], "Every changed row, before and after; `details` lists what was taken over."
     ]
     about: Annotated[Uuid | None, "The receipt that this one reverts or overrides."]
     actor: str
@@ -101,7 +101,7 @@ class ConflictPage(TypedDict):
 
     next: Url | None
     previous: Url | None
-    total: NotRequired[Annotated[int, "All that the list holds, with `count=true`."]]
+    total: NotRequired[Annotated[int, "The total number of rows, with `count=true`."]]
     results: list[ConflictOutput]
 
 

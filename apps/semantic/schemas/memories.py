@@ -101,10 +101,10 @@ class ContentField(VisibleTextField):
 class ExpiryField(AwareDateTimeField):
     """A moment that is still to come."""
 
-    default_error_messages = {"in_the_past": "A memory expires in the future."}
+    default_error_messages = {"in_the_past": "The expiry must be in the future."}
 
     def __init__(self, **kwargs: Any) -> None:
-        super().__init__(**{"help_text": "From then on nothing finds it; null for never.", **kwargs})
+        super().__init__(**{"help_text": "From then on nothing finds it; null: it does not expire.", **kwargs})
 
     def to_internal_value(self, value: Any) -> datetime:
         moment = super().to_internal_value(value)
@@ -132,9 +132,12 @@ class MemoryInput(TagsInput):
     )
     expires_at = ExpiryField(required=False, allow_null=True)
     context = StrictCharField(
-        required=False, allow_blank=True, max_length=MAX_CONTEXT_CHARS, help_text="Circumstances, findable too."
+        required=False,
+        allow_blank=True,
+        max_length=MAX_CONTEXT_CHARS,
+        help_text="Circumstances, which are searched too.",
     )
-    metadata = JSONObjectField(required=False, help_text="Anything of yours; returned as it is.")
+    metadata = JSONObjectField(required=False, help_text="Your own JSON object, returned unchanged.")
     embedding = VectorField(required=False, allow_null=True)
 
 
@@ -156,18 +159,20 @@ class UpdateInput(TagFields):
     expires_at = ExpiryField(required=False, allow_null=True)
     context = StrictCharField(required=False, allow_blank=True, max_length=MAX_CONTEXT_CHARS)
     metadata = JSONObjectField(
-        required=False, help_text="A merge patch: what is null is removed, objects are merged in depth (RFC 7386)."
+        required=False, help_text="A merge patch: null removes a value, and objects are merged recursively (RFC 7386)."
     )
-    embedding = VectorField(required=False, help_text="Of the new content.")
+    embedding = VectorField(required=False, help_text="The vector of the new content.")
 
     def get_fields(self) -> Fields:
         return {**super().get_fields(), "global": StrictBooleanField(required=False, source="is_global")}
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
         if not attrs:
-            raise serializers.ValidationError({"content": ["Say what to change."]}, code="required")
+            raise serializers.ValidationError({"content": ["Send at least one field to change."]}, code="required")
         if "embedding" in attrs and "content" not in attrs:
-            raise serializers.ValidationError({"embedding": ["Only a new content has a new vector."]}, code="invalid")
+            raise serializers.ValidationError(
+                {"embedding": ["Send a vector only together with new content."]}, code="invalid"
+            )
         return attrs
 
 
@@ -193,10 +198,10 @@ class ListInput(PageInput, TagFields):
 
     filter = FilterTextField(MEMORY_FIELDS, source="where")
     include = OwnersTextField(
-        help_text="Owners who are listed besides the scope, as far as the key may read them, with commas between."
+        help_text="Owners to list besides the scope, as far as the key may read them, separated by commas."
     )
     sort = serializers.ChoiceField(
-        choices=[*ORDERS, *(f"-{name}" for name in ORDERS)], required=False, help_text="Default: the newest first."
+        choices=[*ORDERS, *(f"-{name}" for name in ORDERS)], required=False, help_text="Default: newest first."
     )
 
     def get_fields(self) -> Fields:
@@ -219,13 +224,13 @@ class SelectionInput(ScopeInput):
 
     ids = BoundedListField(child=serializers.UUIDField(), required=False, min_length=1, max_length=1000)
     filter = FilterField(MEMORY_FIELDS, source="where")
-    dry_run = StrictBooleanField(required=False, default=False, help_text="Only say how many there are.")
+    dry_run = StrictBooleanField(required=False, default=False, help_text="Only report how many there are.")
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
         if ("ids" in attrs) is ("where" in attrs):
-            raise serializers.ValidationError({"ids": ["Give ids or filter, one of them."]}, code="required")
+            raise serializers.ValidationError({"ids": ["Send either ids or filter, not both."]}, code="required")
         if "where" in attrs and constant_value(attrs["where"]) is True:
-            detail = "This filter would choose everything: say what, or purge the scope."
+            detail = "This filter matches everything: narrow it, or purge the scope."
             raise serializers.ValidationError({"filter": [detail]}, code="empty")
         return attrs
 
@@ -233,12 +238,10 @@ class SelectionInput(ScopeInput):
 class SelectionOutput(TypedDict):
     """What was chosen, and what was done with it."""
 
-    matched: Annotated[int, "Memories that were chosen and not deleted before."]
+    matched: Annotated[int, "Matching memories that were not already deleted."]
     deleted: Annotated[int, "Memories that were deleted now."]
-    managed: Annotated[int, "Memories that were chosen and left out because they follow an item of knowledge."]
-    protected: Annotated[
-        int, "Memories that were chosen and left out because they are of a higher origin than the key's."
-    ]
+    managed: Annotated[int, "Matching memories that were skipped because they follow an item of knowledge."]
+    protected: Annotated[int, "Matching memories that were skipped because their origin is higher than the key's."]
     dry_run: bool
 
 
@@ -251,7 +254,7 @@ class MemoryOutput(GlobalOutput):
     """A memory."""
 
     id: Uuid
-    version: Annotated[str, "Another one after each change; as an ETag in `If-Match`."]
+    version: Annotated[str, "Changes with every change; send it as an ETag in `If-Match`."]
     content: str
     user_id: str
     household_id: str | None
@@ -262,7 +265,7 @@ class MemoryOutput(GlobalOutput):
     type: str
     decay_policy: Annotated[str, serializers.ChoiceField(choices=DecayPolicyChoices.choices)]
     importance: float
-    confidence: Annotated[float, "What it is worth now: base_confidence, decayed."]
+    confidence: Annotated[float, "How sure it is now: base_confidence, decayed."]
     base_confidence: Annotated[float, "What its writer claimed."]
     keywords: list[str]
     source: str
@@ -273,7 +276,9 @@ class MemoryOutput(GlobalOutput):
     further_sessions: Annotated[list[str], "In which the same was said besides that one."]
     context: str
     metadata: dict[str, Any]
-    managed: Annotated[bool, "It follows an item of knowledge, and is changed where that is kept."]
+    managed: Annotated[
+        bool, "Whether it follows an item of knowledge; such a memory is changed where the item is kept."
+    ]
     status: Annotated[str, serializers.ChoiceField(choices=MemoryStatus.choices)]
     deleted: bool
     superseded_by: Uuid | None
@@ -342,7 +347,7 @@ def render_save(result: SaveResult, now: datetime) -> SaveOutput:
 class BatchItemOutput(TypedDict):
     """What became of one item: as in saving one, or `errors`."""
 
-    status: Annotated[int, "The HTTP status that saving it alone would have had."]
+    status: Annotated[int, "The HTTP status you would get if you saved it alone."]
     action: NotRequired[Annotated[str, serializers.ChoiceField(choices=SAVE_ACTIONS)]]
     reason: NotRequired[str]
     memory: NotRequired[MemoryOutput]
@@ -363,7 +368,7 @@ class MemoryPage(TypedDict):
 
     next: Url | None
     previous: Url | None
-    total: NotRequired[Annotated[int, "All that the list holds, with `count=true`."]]
+    total: NotRequired[Annotated[int, "The total number of rows, with `count=true`."]]
     results: list[MemoryOutput]
 
 

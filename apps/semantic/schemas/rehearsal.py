@@ -44,7 +44,7 @@ class RehearseInput(ScopeInput):
         help_text="The most decisions to replay, the newest first.",
     )  # fmt: skip
     neighbours = StrictBooleanField(
-        required=False, default=False, help_text="Compare the near neighbours among the active memories of a user, too."
+        required=False, default=False, help_text="Also compare near neighbours among a user's active memories."
     )
     max_pairs = StrictIntegerField(
         required=False, min_value=1, max_value=MAX_PAIRS, default=DEFAULT_PAIRS,
@@ -63,8 +63,8 @@ class ReplayOutput(TypedDict):
     """The outcome of one decision."""
 
     outcome: Annotated[str, serializers.ChoiceField(choices=OUTCOMES)]
-    rule: Annotated[str | None, "By name; null for one that this key may not know of."]
-    existing: Annotated[Uuid | None, "The memory that it is decided against."]
+    rule: Annotated[str | None, "By name; null if this key may not know of it."]
+    existing: Annotated[Uuid | None, "The memory that it is compared with."]
     inactive: Annotated[list[Uuid], "The memories that are no longer active."]
     merged: Annotated[str | None, "The beginning of the merged text."]
     strategy: Annotated[str, f"What decided: {STRATEGIES}."]
@@ -78,8 +78,8 @@ class DifferenceOutput(TypedDict):
     candidate: ExcerptOutput
     existing: ExcerptOutput
     similarity: float | None
-    current: Annotated[ReplayOutput, "Under the rules as they are."]
-    changed: Annotated[ReplayOutput, "Under the rules as they would be."]
+    current: Annotated[ReplayOutput, "Under the present rules."]
+    changed: Annotated[ReplayOutput, "Under the changed rules."]
 
 
 class DecisionOutput(DifferenceOutput):
@@ -88,9 +88,9 @@ class DecisionOutput(DifferenceOutput):
     conflict: Annotated[Uuid, "Its receipt."]
     at: Moment
     origin: Annotated[str, serializers.ChoiceField(choices=Origin.choices)]
-    state: Annotated[str, serializers.ChoiceField(choices=ReviewState.choices), "Of the receipt, now."]
+    state: Annotated[str, serializers.ChoiceField(choices=ReviewState.choices), "The present state of the receipt."]
     recorded: Annotated[ReplayOutput, "As in the receipt."]
-    due_to_change: Annotated[bool, "False: the rules as they are would not decide so, either."]
+    due_to_change: Annotated[bool, "False if the present rules would not decide that way either."]
 
 
 class MatchedOutput(TypedDict):
@@ -105,7 +105,7 @@ class SummaryOutput(TypedDict):
 
     replayed: int
     differ: int
-    transitions: Annotated[dict[str, int], "Of those that differ: `merged -> noticed`, and how many."]
+    transitions: Annotated[dict[str, int], "The differing decisions, such as `merged -> noticed`, and how many."]
     rules: Annotated[list[MatchedOutput], "Which rules matched under the change."]
     complete: bool
 
@@ -128,7 +128,7 @@ class RehearsalOutput(TypedDict):
 
     rule: str
     version: Annotated[int | None, "The registry's; null for a key with a bound."]
-    changed_rules: Annotated[list[str], "The rules that would differ: this one, and heirs."]
+    changed_rules: Annotated[list[str], "The rules that would differ: this one and those that extend it."]
     decisions: DecisionsOutput
     neighbours: NeighboursOutput | None
 

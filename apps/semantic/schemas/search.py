@@ -36,7 +36,7 @@ from apps.semantic.search.replaced import Replacement
 from apps.semantic.search.search import Found, SearchResult
 
 MAX_QUERY_CHARS = 10_000
-INCLUDE = "Owners, such as team:platform, who are searched besides the scope: everything of them that the key may read."
+INCLUDE = "Owners to search besides the scope, such as team:platform: everything of theirs that the key may read."
 
 
 class SearchInput(TagsInput):
@@ -51,10 +51,10 @@ class SearchInput(TagsInput):
         help_text=f"How many memories at most. Default {DEFAULT_TOP_K}.",
     )
     top_k = StrictIntegerField(
-        required=False, min_value=1, max_value=MAX_TOP_K, help_text="The same as `limit`; of both one is enough."
+        required=False, min_value=1, max_value=MAX_TOP_K, help_text="The same as `limit`; send one of the two."
     )
     min_similarity = StrictFloatField(required=False, allow_null=True, min_value=-1, max_value=1)
-    min_confidence = share_field("Only memories that are at least this sure now.")
+    min_confidence = share_field("Only memories whose present confidence is at least this.")
     time_window = WindowInput(required=False, allow_null=True)
     last_days = StrictFloatField(required=False, allow_null=True, min_value=0, max_value=MAX_DAYS)
     timezone = TimezoneField()
@@ -65,26 +65,28 @@ class SearchInput(TagsInput):
     explain = StrictBooleanField(required=False, default=False)
     current_first = StrictBooleanField(
         required=False,
-        help_text="Of two results on one matter put the newer one first. Default: the hub's setting in hybrid mode.",
+        help_text="If two results are about the same matter, put the newer one first. Default: the hub's "
+        "setting in hybrid mode.",
     )
 
     history = StrictChoiceField(
         choices=["show", "hide"],
         required=False,
-        help_text="`hide` leaves out what the rules replaced and nobody has accepted yet. Default `show`.",
+        help_text="`hide` leaves out memories that the rules replaced without anyone having accepted it "
+        "yet. Default: `show`.",
     )
     in_force = StrictBooleanField(
         required=False,
         help_text=(
-            "Leave out decisions and other items of knowledge that are not in force. Default false: they come below "
-            "what took their place."
+            "Leave out decisions and other items of knowledge that are not in force. Default "
+            "false: they are ranked below what took their place."
         ),
     )
 
     def get_fields(self) -> Fields:
         meaning = (
-            "A search of an agent, personality or project finds global memories, too: false leaves them out, "
-            "true finds nothing else."
+            "A search for an agent, personality or project also finds global memories: false leaves "
+            "them out, true finds nothing else."
         )
         return {
             **super().get_fields(),
@@ -93,7 +95,7 @@ class SearchInput(TagsInput):
 
     def validate(self, attrs: dict[str, Any]) -> dict[str, Any]:
         if attrs.get("time_window") and attrs.get("last_days") is not None:
-            raise serializers.ValidationError({"last_days": ["Give time_window or last_days, not both."]})
+            raise serializers.ValidationError({"last_days": ["Send either time_window or last_days, not both."]})
         chosen_limit(attrs, DEFAULT_TOP_K)
         return settle_time_window(attrs)
 
@@ -134,7 +136,7 @@ class DiagnosticsOutput(TypedDict):
     matched_count: Annotated[int, "Passed every filter, before `limit`."]
     filtered_count: Annotated[int, "Failed a filter."]
     considered_count: Annotated[int, "Visible in the scope."]
-    filtered: Annotated[dict[str, int], "By the first filter that failed."]
+    filtered: Annotated[dict[str, int], "By the first filter that they failed."]
     index: Annotated[str | None, "How the vectors were searched; null for a key with a household or persona."]
     mode: Annotated[str, serializers.ChoiceField(choices=[mode.value for mode in SearchMode])]
     took_ms: float
@@ -157,20 +159,20 @@ class ReplacedOutput(TypedDict):
     by: Annotated[Uuid, "The memory that replaced it."]
     at: Annotated[str, "When."]
     why: str
-    receipt: Annotated[Uuid, "The receipt, by which it can be accepted or undone."]
+    receipt: Annotated[Uuid, "The receipt, through which it can be accepted or undone."]
 
 
 class FoundOutput(TypedDict):
     """One result."""
 
     memory: MemoryOutput
-    score: Annotated[float, "By which results are ordered, but for `current_first` and what is in force."]
+    score: Annotated[float, "What results are ordered by, apart from `current_first` and whether an item is in force."]
     similarity: Annotated[float | None, "Cosine, -1 to 1; null when none was computed."]
     confidence: float
     conflict: Annotated[OpenConflictOutput | None, "An open conflict that concerns the memory."]
-    replaced: Annotated[ReplacedOutput | None, "Of a memory that was replaced: by what. It follows that one."]
-    in_force: Annotated[bool, "False of an item of knowledge that is not in force."]
-    succeeds: Annotated[Uuid | None, "The found memory of an item that is not in force, whose place it took."]
+    replaced: Annotated[ReplacedOutput | None, "For a replaced memory: what replaced it. It is ranked after that one."]
+    in_force: Annotated[bool, "False for an item of knowledge that is not in force."]
+    succeeds: Annotated[Uuid | None, "The memory in the results, no longer in force, whose place this one took."]
     explain: NotRequired[dict[str, Any]]
 
 

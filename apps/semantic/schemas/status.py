@@ -30,11 +30,11 @@ class BridgeOutput(TypedDict):
     suspended: bool
     suspended_by: list[SuspensionOutput]
     policies: Annotated[int, "Routing policies that are enabled."]
-    pending: Annotated[int, "Events that wait to become memories."]
-    failed: Annotated[int, "Events of which no memory could be made."]
-    timeline_lag_ms: Annotated[int, "Age of the oldest event that has not been judged yet, or waits; 0 for none."]
+    pending: Annotated[int, "Events waiting to become memories."]
+    failed: Annotated[int, "Events that could not be made into memories."]
+    timeline_lag_ms: Annotated[int, "Age of the oldest event that is waiting or has not been judged yet; 0 for none."]
     last_ingestion_lag_ms: Annotated[
-        int | None, "From the recording of the event that became a memory last to that memory."
+        int | None, "For the last memory made from an event: the time from recording the event to making the memory."
     ]
     segment_count: Annotated[int, "Segments of the timeline that are in use."]
 
@@ -44,10 +44,10 @@ class JudgeOutput(TypedDict):
 
     state: Annotated[str, serializers.ChoiceField(choices=[state.value for state in JudgeState])]
     model: Annotated[str | None, "The configured model; null for none."]
-    waiting: Annotated[int, "Receipts that may be put to it, at most 10,000."]
+    waiting: Annotated[int, "Receipts that it may be asked about, at most 10,000."]
     asked_today: Annotated[int, "Pairs since midnight, UTC."]
     pairs_per_day: int
-    counts: Annotated[dict[str, int], "Pairs by verdict; unanswered and skipped ones by that word."]
+    counts: Annotated[dict[str, int], "Pairs by verdict, or as `unanswered` or `skipped`."]
     last_run_at: Moment | None
     last_end: Annotated[str | None, "Why the last run ended."]
     last_error: str | None
@@ -67,8 +67,8 @@ class ProcessOutput(TypedDict):
     host: str
     pid: int
     started_at: Moment
-    seen_seconds_ago: Annotated[float, "Since it said last that it is alive."]
-    ready: Annotated[bool, "Whether its own checks are passed."]
+    seen_seconds_ago: Annotated[float, "Seconds since its last sign of life."]
+    ready: Annotated[bool, "Whether it passes its own checks."]
     checks: Annotated[dict[str, str], "Its own checks: ok, or what is missing."]
     index: Annotated[dict[str, Any] | None, "The indexes in its memory; null for a worker."]
 
@@ -81,7 +81,7 @@ class StatusOutput(TypedDict):
     collection: str
     count: Annotated[int | None, "Active memories that this key can see."]
     index: dict[str, Any]
-    ready: NotRequired[Annotated[bool, "Whether all checks are passed, as `/readyz` says; for keys without a bound."]]
+    ready: NotRequired[Annotated[bool, "Whether all checks of `/readyz` pass; for keys without a bound."]]
     checks: NotRequired[Annotated[dict[str, str], "The checks of `/readyz`; for keys without a bound."]]
     processes: NotRequired[list[ProcessOutput]]
     bridge: NotRequired[BridgeOutput]

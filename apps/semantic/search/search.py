@@ -122,7 +122,7 @@ def check_query(query: SearchQuery) -> None:
     if query.query is None and query.effective_mode is not SearchMode.VECTOR:
         raise InvalidInputError(f"The mode {query.mode} needs a query.", attr="query", code="required")
     if query.start is not None and query.end is not None and query.start > query.end:
-        raise InvalidInputError("`from` lies after `to`.", attr="time_window.from")
+        raise InvalidInputError("`from` is after `to`.", attr="time_window.from")
 
 
 def searched_scopes(access: Access, reach: Reach, asked: Scope) -> dict[str, Scope]:

@@ -292,7 +292,7 @@ class UnitOfWork:
         except IntegrityError as error:
             if violated_constraint(error) != ACTIVE_ONCE:
                 raise
-            raise UnavailableError("The same memory was just saved by another change.", retry_after=1) from error
+            raise UnavailableError("Another request has just saved the same memory.", retry_after=1) from error
         Conflict.objects.bulk_create(self.receipts)
         emit_many(self.events)
 

@@ -110,7 +110,9 @@ class FolderReader:
             ) from error
         if hashlib.sha256(data).hexdigest() != entry.blob:
             raise FileUnreadableError(
-                RefusedFile(entry.path, FILE_CHANGED, "It was changed while the folder was read: the next sync has it.")
+                RefusedFile(
+                    entry.path, FILE_CHANGED, "It changed while the folder was being read: the next sync includes it."
+                )
             )
         return data
 

@@ -232,9 +232,9 @@ class GitReader:
             former, present = pygit2.Oid(hex=old), pygit2.Oid(hex=new)
             ahead, behind = self.repository.ahead_behind(present, former)
         except GIT_ERRORS as error:
-            raise CommitGoneError("The last synced commit is not in the repository any more.") from error
+            raise CommitGoneError("The last synced commit is no longer in the repository.") from error
         if behind:
-            raise CommitGoneError("The history was rewritten: the last synced commit is not in it any more.")
+            raise CommitGoneError("The history was rewritten and no longer contains the last synced commit.")
         return ahead
 
     def _is_wanted(self, path: bytes) -> bool:
@@ -273,7 +273,7 @@ class GitReader:
         """Return why an object cannot be read. Raises KnowledgeUnavailableError when a new copy may have it."""
         if self.mirror.report_damage(str(oid)):
             raise KnowledgeUnavailableError(
-                "The hub's copy of the repository is damaged: it is made again at the next try."
+                "The hub's copy of the repository is damaged: the next try makes a new one."
             )
         return RefusedFile(path, OBJECT_DAMAGED, "Its object is missing or damaged: repair the repository (git fsck).")
 

@@ -128,7 +128,7 @@ def _http(location: str, scheme: str) -> Location:
     if "@" in urlsplit(location).netloc:
         raise _refused("Name a secret in `credentials` instead of writing a user or a password into the address.")
     if scheme == "http" and not _is_loopback(host):
-        raise _refused("Use https://: over http:// anybody on the way could change the files.")
+        raise _refused("Use https://: over http:// anyone in between could change the files.")
     return Location(Transport.HTTP, location)
 
 

@@ -57,7 +57,7 @@ class Mirror:
                     break
                 except BlockingIOError:
                     if time.monotonic() > deadline:
-                        raise KnowledgeUnavailableError("The repository is being fetched already.") from None
+                        raise KnowledgeUnavailableError("The repository is already being fetched.") from None
                     time.sleep(0.02)
             self._clear()
             yield file

@@ -18,7 +18,7 @@ from apps.sync.rest.pages import page_of
 from apps.sync.schemas import items
 
 IF_NONE_MATCH = OpenApiParameter(
-    "If-None-Match", str, OpenApiParameter.HEADER, description="The ETag of an answer that is known already."
+    "If-None-Match", str, OpenApiParameter.HEADER, description="The ETag of an answer that you already have."
 )
 
 

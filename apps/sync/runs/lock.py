@@ -46,7 +46,7 @@ def require_lock(source: int) -> None:
     with connection.cursor() as cursor:
         cursor.execute("SELECT pg_try_advisory_xact_lock(%s, %s)", [SOURCE_LOCKS, source % 2**31])
         if not cursor.fetchone()[0]:
-            raise LockLostError("The connection to the database broke during the sync.")
+            raise LockLostError("The connection to the database was lost during the sync.")
 
 
 def is_locked(source: int) -> bool:

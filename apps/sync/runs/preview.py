@@ -33,7 +33,7 @@ def sync_preview(*, access: Access, uuid: UUID, values: Mapping[str, Any] | None
     source = source_to_change(access, uuid, Permission.WRITE)
     for name, value in check_values({**(values or {})}).items():
         if name not in TRIED:
-            raise InvalidInputError("A dry run does not try this.", attr=name)
+            raise InvalidInputError("A dry run does not check this.", attr=name)
         setattr(source, name, value)
     return preview_of(source)
 

@@ -34,13 +34,13 @@ class PointerConflictOutput(TypedDict):
 
     id: Uuid
     source: Uuid
-    run: Annotated[str, serializers.UUIDField(), "That found it."]
+    run: Annotated[str, serializers.UUIDField(), "The run that found it."]
     type: Annotated[str, serializers.ChoiceField(choices=ConflictTypeChoices.choices)]
     item_id: str
     pointers: list[Uuid]
     detail: Annotated[JSONObject, "The values that differ."]
     suggested: Annotated[str, serializers.ChoiceField(choices=ResolutionChoices.choices)]
-    resolution: Annotated[str, "What was done; blank while it waits."]
+    resolution: Annotated[str, "What was done; blank while it is waiting."]
     state: Annotated[str, serializers.ChoiceField(choices=SyncConflictState.choices)]
     detected_at: Moment
     resolved_at: Moment | None

@@ -29,20 +29,22 @@ class ItemListInput(OwnedListInput):
     type = StrictChoiceField(choices=ItemTypeChoices.choices, required=False)
     layer = StrictChoiceField(choices=LayerChoices.choices, required=False)
     status = StrictChoiceField(choices=ItemStatusChoices.choices, required=False)
-    q = StrictCharField(required=False, max_length=200, help_text="Only items that have this in the title or the id.")
-    include = OwnersTextField(help_text="Owners that the key was granted, with commas between them.")
+    q = StrictCharField(required=False, max_length=200, help_text="Only items with this text in the title or id.")
+    include = OwnersTextField(help_text="Owners granted to the key, separated by commas.")
 
 
 class ItemInput(StrictSerializer):
     """The query string of an item."""
 
-    commit = WordField(COMMIT_PATTERN, required=False, help_text="As it was then; by default at the last sync.")
+    commit = WordField(
+        COMMIT_PATTERN, required=False, help_text="The commit to read it at. Default: that of the last sync."
+    )
 
 
 class DiffInput(StrictSerializer):
     """The query string of a difference."""
 
-    to = WordField(COMMIT_PATTERN, required=False, help_text="By default that of the last sync.")
+    to = WordField(COMMIT_PATTERN, required=False, help_text="Default: that of the last sync.")
 
     def get_fields(self) -> Any:
         """Return all fields: `from` is a keyword of Python, so it is added by name."""
@@ -81,8 +83,8 @@ class ItemOutput(TypedDict):
     tags: list[str]
     supersedes: Annotated[list[str], "Ids of items of the source."]
     superseded_by: list[str]
-    hash: Annotated[str, "Over text, constraints and status."]
-    commit: Annotated[str, "At which it was read."]
+    hash: Annotated[str, "Hash of text, constraints and status."]
+    commit: Annotated[str, "The commit at which it was read."]
     pointer: Annotated[str | None, serializers.UUIDField(allow_null=True), "Its memory."]
     synced_at: Moment
 
@@ -90,7 +92,7 @@ class ItemOutput(TypedDict):
 class ItemTextOutput(TypedDict):
     """The text of an item at a commit."""
 
-    commit: Annotated[str, "Blank for a file of a folder that has changed since the last sync."]
+    commit: Annotated[str, "Blank for a file in a folder that has changed since the last sync."]
     path: str
     text: str
 
@@ -160,7 +162,7 @@ class KnowledgeFileOutput(TypedDict):
 
     path: str
     item_id: Annotated[str | None, "What it became; null for a file that could not be read."]
-    code: Annotated[str, "Why it became no item; blank otherwise."]
+    code: Annotated[str, "Why it did not become an item; blank otherwise."]
     detail: str
 
 

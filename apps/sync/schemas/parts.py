@@ -20,11 +20,15 @@ class KnowledgeReadInput(StrictSerializer):
 
     item = StrictCharField(
         max_length=MAX_NAME_CHARS + MAX_ITEM_ID_CHARS + 10,
-        help_text="`metadata.item` of a memory that was found, or its reference: <source>/<id>.",
+        help_text="`metadata.item` of a memory in the results, or its reference: <source>/<id>.",
     )
-    offset = StrictIntegerField(required=False, default=0, min_value=0, help_text="Begin at this character.")
+    offset = StrictIntegerField(required=False, default=0, min_value=0, help_text="Start at this character.")
     limit = StrictIntegerField(
-        required=False, default=DEFAULT_CHARS, min_value=1, max_value=MAX_CHARS, help_text="At most so many characters."
+        required=False,
+        default=DEFAULT_CHARS,
+        min_value=1,
+        max_value=MAX_CHARS,
+        help_text="The most characters to return.",
     )
 
 
@@ -40,7 +44,7 @@ class KnowledgeReadOutput(TypedDict):
     commit: str
     offset: int
     total_chars: int
-    next_offset: Annotated[int | None, "Where the next part begins; null at the end."]
+    next_offset: Annotated[int | None, "Where the next part starts; null at the end."]
     text: str
 
 

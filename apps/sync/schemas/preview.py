@@ -83,7 +83,7 @@ class SyncPreviewOutput(TypedDict):
     delta: DeltaOutput
     conflicts: list[PreviewConflictOutput]
     changes: list[PreviewChangeOutput]
-    advice: Annotated[str, "What would make the source better, such as naming a folder; blank for nothing."]
+    advice: Annotated[str, "A suggestion for the source, such as naming a folder; blank if there is none."]
     statuses: Annotated[dict[str, int], "How many items would have each status."]
 
 

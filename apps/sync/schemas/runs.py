@@ -29,12 +29,12 @@ class SyncInput(StrictSerializer):
     """A sync that is asked for."""
 
     kind = StrictChoiceField(choices=REQUESTED_KINDS, required=False, default=SyncKind.INCREMENTAL.value)
-    item_id = StrictCharField(required=False, max_length=MAX_ITEM_ID_CHARS, help_text="Of a sync of the kind `single`.")
+    item_id = StrictCharField(required=False, max_length=MAX_ITEM_ID_CHARS, help_text="Required for a `single` sync.")
     wait = StrictBooleanField(
-        required=False, default=False, help_text="Answer when it has ended, rather than at once; for small sources."
+        required=False, default=False, help_text="Answer when it has finished rather than at once; for small sources."
     )
     allow_empty = StrictBooleanField(
-        required=False, default=False, help_text="Delete all pointers if there is no file any more, rather than fail."
+        required=False, default=False, help_text="If no files are left, delete all pointers rather than fail."
     )
 
 
@@ -54,7 +54,7 @@ class SyncRunListInput(OwnedListInput):
     """The query string of the list of runs."""
 
     source = serializers.UUIDField(required=False)
-    include = OwnersTextField(help_text="Owners that the key was granted, with commas between them.")
+    include = OwnersTextField(help_text="Owners granted to the key, separated by commas.")
     kind = StrictChoiceField(choices=SyncKind.choices, required=False)
     state = StrictChoiceField(choices=SyncRunState.choices, required=False)
 
@@ -87,15 +87,15 @@ class SyncRunOutput(TypedDict):
     kind: Annotated[str, serializers.ChoiceField(choices=SyncKind.choices)]
     state: Annotated[str, serializers.ChoiceField(choices=SyncRunState.choices)]
     reason: Annotated[str, "What started it: `manual`, `threshold`, `scheduled`, `webhook`, ..."]
-    actor: Annotated[str | None, "null for keys that were only granted the owner."]
-    item_id: Annotated[str, "Of a sync of a single item."]
+    actor: Annotated[str | None, "null for keys that only have a grant for the owner."]
+    item_id: Annotated[str, "For a sync of a single item."]
     from_commit: str
     to_commit: str
     fallback: Annotated[str, "Why an incremental sync became a full one."]
     progress: SyncProgressOutput
     counts: SyncCountsOutput
     code: Annotated[str, "Why it failed or is not complete: `KNOWLEDGE_UNAVAILABLE`, `PARTIAL_FAILURE`, ..."]
-    detail: Annotated[str | None, "null for keys that were only granted the owner."]
+    detail: Annotated[str | None, "null for keys that only have a grant for the owner."]
     requested_at: Moment
     started_at: Moment | None
     ended_at: Moment | None
@@ -113,7 +113,7 @@ class SyncRunDetailOutput(SyncRunOutput):
     """A run with what failed."""
 
     failed_items: Annotated[
-        list[RefusedFileOutput] | None, "The first thousand; null for keys that were only granted the owner."
+        list[RefusedFileOutput] | None, "The first thousand; null for keys that only have a grant for the owner."
     ]
     checkpoint: Annotated[str | None, serializers.UUIDField(allow_null=True), "Of the state before it."]
     rolled_back_by: Annotated[str | None, serializers.UUIDField(allow_null=True)]
@@ -146,8 +146,8 @@ class PointerChangeOutput(TypedDict):
     item_id: str
     action: Annotated[str, serializers.ChoiceField(choices=PointerActionChoices.choices)]
     pointer: Annotated[str | None, serializers.UUIDField(allow_null=True)]
-    before: Annotated[ChangeSideOutput | None, "null where there was none."]
-    after: Annotated[ChangeSideOutput | None, "null where there is none any more."]
+    before: Annotated[ChangeSideOutput | None, "null if there was none."]
+    after: Annotated[ChangeSideOutput | None, "null if there is none any more."]
 
 
 class PointerChangePageOutput(TypedDict):
@@ -165,7 +165,7 @@ class CheckpointOutput(TypedDict):
     run: Uuid
     kind: Annotated[str, serializers.ChoiceField(choices=SyncKind.choices)]
     state: Annotated[str, serializers.ChoiceField(choices=SyncRunState.choices)]
-    commit: Annotated[str, "Of the last sync before the run; blank before the first."]
+    commit: Annotated[str, "The commit of the last sync before the run; blank before the first."]
     created_at: Moment
 
 
@@ -181,9 +181,7 @@ class ShouldSyncOutput(TypedDict):
     """Whether a sync is due, and why."""
 
     should_sync: bool
-    reason: Annotated[
-        str, "`threshold` or `scheduled`; `manual` where no trigger is met; or what keeps it from running."
-    ]
+    reason: Annotated[str, "`threshold` or `scheduled`; `manual` if no trigger is met; or what prevents a sync."]
     detail: str
     due_at: Annotated[Moment | None, "When a trigger will be met."]
 

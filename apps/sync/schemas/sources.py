@@ -43,9 +43,10 @@ MAX_NUMBER = 1_000_000
 NAME_PATTERN = r"^(?:\w|\w[\w .:-]*\w)$"
 WORD_PATTERN = r"^(?:[A-Za-z0-9][A-Za-z0-9_-]*)?$"
 TIME_PATTERN = r"^(?:[01][0-9]|2[0-3]):[0-5][0-9]$"
-OF_SERVER = "The name of a secret of the server: MEMORYHUB_SYNC_SECRET_<NAME>, or a file in sync-secrets/."
+OF_SERVER = "The name of a secret on the server: MEMORYHUB_SYNC_SECRET_<NAME>, or a file in sync-secrets/."
 MAPPING = (
-    "What the source means: `fields` (name -> field, as `stage` -> `status`), `statuses` (words -> status, as "
+    "How the source's own words map to the hub's: `fields` (name -> field, as `stage` -> "
+    "`status`), `statuses` (words -> status, as "
     "`discontinued` -> `deprecated`), `kinds` (folder -> kind of its numbers, as `text` -> `RFC`)."
 )
 DAILY_AT = "Every day at this time, UTC: `03:00`."
@@ -91,33 +92,35 @@ class SourceChanges(StrictSerializer):
     """What may change of a source. Its owner and its kind stay; for others create another source."""
 
     name = WordField(NAME_PATTERN, required=False, max_length=MAX_NAME_CHARS)
-    project = StrictCharField(required=False, allow_blank=True, max_length=200, help_text="Tag of its memories.")
+    project = StrictCharField(required=False, allow_blank=True, max_length=200, help_text="Tag for its memories.")
     location = StrictCharField(
         required=False,
         max_length=MAX_PATH_CHARS,
         help_text="An address (https, ssh), or a path below a permitted folder.",
     )
     branch = StrictCharField(
-        required=False, allow_blank=True, max_length=200, help_text="Blank: the one that is checked out."
+        required=False, allow_blank=True, max_length=200, help_text="Blank: the branch that is checked out."
     )
     folder = StrictCharField(
         required=False, allow_blank=True, max_length=MAX_PATH_CHARS, help_text="Only what is below it."
     )
     include = patterns_field("Only files that match one of these; by default Markdown and reStructuredText.")
     exclude = patterns_field("No file that matches one of these.")
-    layer = StrictChoiceField(choices=LayerChoices.choices, required=False, help_text="Of items that name none.")
+    layer = StrictChoiceField(choices=LayerChoices.choices, required=False, help_text="For items that do not name one.")
     convention = StrictChoiceField(choices=ConventionChoices.choices, required=False)
     mapping = JSONObjectField(required=False, help_text=MAPPING)
     resolutions = ResolutionsInput(required=False)
     credentials = WordField(WORD_PATTERN, required=False, allow_blank=True, max_length=100, help_text=OF_SERVER)
     webhook_secret = WordField(WORD_PATTERN, required=False, allow_blank=True, max_length=100, help_text=OF_SERVER)
-    staleness_seconds = number_field(MAX_SECONDS, "Synced when the last sync is older; null: not.")
+    staleness_seconds = number_field(MAX_SECONDS, "Sync when the last sync is older than this; null: never.")
     staleness = StrictCharField(
-        required=False, max_length=40, help_text="The same as a span, such as `6h` or `1d12h`; of both one is enough."
+        required=False,
+        max_length=40,
+        help_text="The same as a time span, such as `6h` or `1d12h`; send one of the two.",
     )
-    session_threshold = number_field(MAX_NUMBER, "Synced after so many sessions; null: not.")
+    session_threshold = number_field(MAX_NUMBER, "Sync after this many sessions; null: never.")
     daily_at = WordField(TIME_PATTERN, required=False, allow_null=True, help_text=DAILY_AT)
-    max_items = number_field(MAX_NUMBER, "At most so many changes in an incremental sync; null: all.")
+    max_items = number_field(MAX_NUMBER, "The most changes in one incremental sync; null: no limit.")
     enabled = StrictBooleanField(required=False)
 
 
@@ -125,7 +128,7 @@ class SourceInput(SourceChanges):
     """A source to be created, and whose memories its pointers will be."""
 
     name = WordField(NAME_PATTERN, max_length=MAX_NAME_CHARS)
-    user_id = IdentifierField(required=False, help_text="Mostly a team: `team:platform`.")
+    user_id = IdentifierField(required=False, help_text="Usually a team: `team:platform`.")
     kind = StrictChoiceField(choices=SourceKind.choices)
     location = StrictCharField(
         max_length=MAX_PATH_CHARS, help_text="An address (https, ssh), or a path below a permitted folder."
@@ -138,7 +141,7 @@ class OwnedListInput(StrictSerializer):
     limit = limit_field()
     cursor = cursor_field()
     count = serializers.BooleanField(
-        required=False, default=serializers.empty, help_text="Say how many there are in all, as `total`."
+        required=False, default=serializers.empty, help_text="Add the total number of rows, as `total`."
     )
 
 
@@ -146,7 +149,7 @@ class SourceListInput(OwnedListInput):
     """The query string of the list of sources."""
 
     user_id = IdentifierField(required=False)
-    include = OwnersTextField(help_text="Owners that the key was granted, with commas between them.")
+    include = OwnersTextField(help_text="Owners granted to the key, separated by commas.")
 
 
 class SourceOutput(TypedDict):
@@ -157,7 +160,7 @@ class SourceOutput(TypedDict):
     user_id: str
     project: str
     kind: Annotated[str, serializers.ChoiceField(choices=SourceKind.choices)]
-    location: Annotated[str | None, "null for keys that were only granted the owner."]
+    location: Annotated[str | None, "null for keys that only have a grant for the owner."]
     branch: str
     folder: str
     include: list[str]
@@ -166,18 +169,18 @@ class SourceOutput(TypedDict):
     convention: Annotated[str, serializers.ChoiceField(choices=ConventionChoices.choices)]
     mapping: JSONObject
     resolutions: JSONObject
-    credentials: Annotated[str | None, "The name of a secret; null for all but its operators."]
-    webhook_secret: Annotated[str | None, "The name of a secret; null for all but its operators."]
-    webhook: Annotated[str, "Where a forge reports pushes."]
+    credentials: Annotated[str | None, "The name of a secret; null for everyone but its operators."]
+    webhook_secret: Annotated[str | None, "The name of a secret; null for everyone but its operators."]
+    webhook: Annotated[str, "Where the Git host reports pushes."]
     staleness_seconds: int | None
-    staleness: Annotated[str | None, "The same as a span, such as `6h`."]
+    staleness: Annotated[str | None, "The same as a time span, such as `6h`."]
     session_threshold: int | None
     daily_at: str | None
     max_items: int | None
     enabled: bool
-    paused: Annotated[str, "Why no trigger starts a sync; blank while nothing keeps it."]
+    paused: Annotated[str, "Why no trigger starts a sync; blank if nothing prevents it."]
     created_at: Moment
-    created_by: Annotated[str | None, "null for all but its operators."]
+    created_by: Annotated[str | None, "null for everyone but its operators."]
     updated_at: Moment
 
 
@@ -200,8 +203,8 @@ class SyncStateOutput(TypedDict):
     pointers: Annotated[int, "Items that have a memory."]
     refused_files: int
     open_conflicts: int
-    retries: Annotated[int, "Failures in a row to read the source."]
-    next_try_at: Annotated[Moment | None, "Of a source that could not be read."]
+    retries: Annotated[int, "How many times in a row the source could not be read."]
+    next_try_at: Annotated[Moment | None, "For a source that could not be read."]
     checksum: Annotated[str, "Over hashes, pointers, commit and time."]
     paused: str
 
@@ -212,7 +215,7 @@ def read_values(data: Mapping[str, Any]) -> dict[str, Any]:
     if "staleness" in values:
         seconds = parse_duration(values.pop("staleness"), attr="staleness")
         if values.setdefault("staleness_seconds", seconds) != seconds:
-            raise InvalidInputError("Give staleness or staleness_seconds, not both.", attr="staleness")
+            raise InvalidInputError("Send either staleness or staleness_seconds, not both.", attr="staleness")
     if values.get("daily_at") is not None:
         values["daily_at"] = read_time(values["daily_at"])
     return values
@@ -221,7 +224,7 @@ def read_values(data: Mapping[str, Any]) -> dict[str, Any]:
 def read_time(text: str) -> time:
     """Return a time of the day. Raises InvalidInputError."""
     if not re.match(TIME_PATTERN, text):
-        raise InvalidInputError("Give a time of the day such as 03:00.", attr="daily_at")
+        raise InvalidInputError("Send a time of day such as 03:00.", attr="daily_at")
     return time.fromisoformat(text)
 
 

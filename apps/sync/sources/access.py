@@ -61,14 +61,14 @@ def source_to_change(access: Access, uuid: UUID, needed: Permission = Permission
 def require_permission(access: Access, needed: Permission) -> None:
     """Raise ForbiddenError for a caller whose permission does not include another one."""
     if not access.allows(needed):
-        raise ForbiddenError(f"This needs a key with the permission {needed}.")
+        raise ForbiddenError(f"This needs a key with {needed} permission.")
 
 
 def owner_of_new(access: Access, user_id: str | None) -> str:
     """Return whose a new source is. Raises ForbiddenError outside the bound, InvalidInputError where none is named."""
     require_permission(access, Permission.OPERATOR)
     if is_for_part(access):
-        raise ForbiddenError("Sources belong to an owner as a whole: this key is bound to a part of a person.")
+        raise ForbiddenError("A source belongs to a whole owner, but this key is bound to a household or persona.")
     owner = access.for_write(Scope(user_id or None), settings.MEMORYHUB.default_user).user_id
     assert owner is not None
     return owner

@@ -86,7 +86,7 @@ def check_folder(name: str, value: Any) -> str:
 def check_patterns(name: str, value: Any) -> list[str]:
     """Return patterns of paths without repetition."""
     if not isinstance(value, list | tuple) or len(value) > MAX_PATTERNS:
-        raise InvalidInputError(f"Give a list of at most {MAX_PATTERNS} patterns.", attr=name)
+        raise InvalidInputError(f"Send a list of at most {MAX_PATTERNS} patterns.", attr=name)
     check = text_check(MAX_PATTERN_CHARS, required=True)
     patterns = list(dict.fromkeys(str(check(name, pattern)) for pattern in value))
     if any(not can_match(pattern) for pattern in patterns):
@@ -108,7 +108,7 @@ def choice_check(choices: type[LayerChoices] | type[ConventionChoices] | type[So
 def check_resolutions(name: str, value: Any) -> dict[str, str]:
     """Return what is done about conflicts instead of the default, by type (spec 003, custom resolution strategy)."""
     if not isinstance(value, Mapping):
-        raise InvalidInputError("Give an object with a resolution for some types of conflicts.", attr=name)
+        raise InvalidInputError("Send an object with a resolution for each type of conflict.", attr=name)
     for type_, resolution in value.items():
         if type_ not in list(ConflictType):
             raise InvalidInputError(f"The types of conflicts are {', '.join(ConflictType)}.", attr=name)
@@ -170,14 +170,14 @@ def number_check(most: int) -> Check:
 def check_time(name: str, value: Any) -> time | None:
     """Return a time of the day, or None."""
     if value is not None and not isinstance(value, time):
-        raise InvalidInputError("Give a time such as 03:00.", attr=name)
+        raise InvalidInputError("Enter a time such as 03:00.", attr=name)
     return value
 
 
 def check_bool(name: str, value: Any) -> bool:
     """Return true or false."""
     if not isinstance(value, bool):
-        raise InvalidInputError("Give true or false.", attr=name)
+        raise InvalidInputError("Use true or false.", attr=name)
     return value
 
 
@@ -186,7 +186,7 @@ def check_location(location: str, kind: str) -> None:
     path = parse_location(location, kind=kind).path
     if path is not None and not is_readable(Path(os.path.realpath(path))):
         raise InvalidInputError(
-            "A local path lies below one of the folders of MEMORYHUB_SYNC_ROOTS, and outside of the hub's own files.",
+            "A local path must be inside one of the folders in MEMORYHUB_SYNC_ROOTS, and outside the hub's own files.",
             attr="location",
         )
 

@@ -46,9 +46,9 @@ def check_request(source: KnowledgeSource, kind: SyncKind, item_id: str) -> None
     if kind not in REQUESTED:
         raise InvalidInputError(f"Choose one of {', '.join(REQUESTED)}.", attr="kind", code="invalid_choice")
     if (kind == SyncKind.SINGLE) != bool(item_id):
-        raise InvalidInputError("Name an item for a sync of the kind single, and for no other.", attr="item_id")
+        raise InvalidInputError("Name an item for a single sync, and only for that.", attr="item_id")
     if len(item_id) > MAX_ITEM_ID_CHARS or "\0" in item_id:
-        raise InvalidInputError("No item has such an id.", attr="item_id")
+        raise InvalidInputError("No item can have this id.", attr="item_id")
     if not source.enabled:
         raise ConflictError("This source is switched off.", code="source_disabled")
 

@@ -56,7 +56,7 @@ def webhook_receive(
     lowered = {name.lower(): value for name, value in headers.items()}
     secret = "" if source is None else secret_of(source)
     if source is None or not is_signed(lowered, body, secret):
-        raise NotFoundError("There is no such webhook, or the signature is not that of its secret.")
+        raise NotFoundError("There is no such webhook, or the signature does not match its secret.")
     if next((lowered[name] for name in EVENTS if name in lowered), "push") not in PUSHES:
         return WebhookAnswer(accepted=False, reason="other_event")
     data = read_body(lowered, body)
@@ -165,7 +165,7 @@ def read_body(headers: Mapping[str, str], body: bytes) -> dict[str, Any]:
     except (ValueError, RecursionError) as error:
         raise InvalidInputError("The body is not JSON: choose application/json for the webhook.") from error
     if not isinstance(data, dict) or not data:
-        raise InvalidInputError("The body is not a JSON object with something in it.")
+        raise InvalidInputError("The body is not a JSON object, or is empty.")
     return data
 
 

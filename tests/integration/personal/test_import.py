@@ -70,18 +70,18 @@ def test_what_was_changed_since_stays(file: list[bytes]) -> None:
 @pytest.mark.parametrize(
     ("fields", "problem"),
     [
-        ({"importance": "high"}, "importance is not what it should be"),
+        ({"importance": "high"}, "importance is invalid"),
         ({"content": None}, "content is null"),
         ({"colour": "red"}, "unknown field 'colour'"),
-        ({"created_at": "2026-03-04T12:00:00"}, "created_at is not what it should be"),
-        ({"status": "asleep"}, "status is not what it should be"),
-        ({"uuid": "7"}, "uuid is no id"),
-        ({"history": 3}, "history is not what it should be"),
+        ({"created_at": "2026-03-04T12:00:00"}, "created_at is invalid"),
+        ({"status": "asleep"}, "status is invalid"),
+        ({"uuid": "7"}, "uuid is not an id"),
+        ({"history": 3}, "history is invalid"),
         ({"history": [3]}, "a row is not an object"),
-        ({"embedding": {"model": "x"}}, "embedding is not what it should be"),
+        ({"embedding": {"model": "x"}}, "embedding is invalid"),
         ({"importance": 1.5}, "the database refuses it (semantic_memory_importance_range)"),
         ({"user_id": ""}, "the database refuses it (semantic_memory_user_required)"),
-        ({"content": "half of a pair: \ud800"}, "content is not what it should be"),
+        ({"content": "half of a pair: \ud800"}, "content is invalid"),
     ],
 )
 def test_a_damaged_line_is_named_and_its_batch_not_written(
@@ -119,7 +119,7 @@ def test_broken_json_is_named_and_what_came_before_in_the_batch_not_written(file
     place = place_of(file, "memory", 2)
     file[place] = file[place][:30] + b"\n"
 
-    assert refusal(file) == f"Line {place + 1}: damaged, it is no JSON."
+    assert refusal(file) == f"Line {place + 1}: damaged, it is not JSON."
     assert not Memory.objects.exists()
 
 

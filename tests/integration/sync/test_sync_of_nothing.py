@@ -80,7 +80,7 @@ def test_a_sync_that_found_files_and_no_items_says_why(tmp_path: Path) -> None:
     run = hub.sync(SyncKind.FULL)
     assert (run.state, run.code) == ("complete", "NO_ITEMS")
     assert run.detail.startswith(
-        "Files were found, 3, and none became an item. Of 2 of them: The file is about the folder"
+        "Files were found, 3, and none became an item. Of 2 of them: The file describes its folder"
     )
     hub.write({"adr/0001.md": record(1)})
     assert hub.sync().code == ""

@@ -59,7 +59,7 @@ class FilterReader:
             raise FilterError(f"Nested too deeply: at most {MAX_DEPTH} levels.", attr=place)
         self._objects += 1
         if self._objects > MAX_OBJECTS:
-            raise FilterError(f"Too much: at most {MAX_OBJECTS} objects.", attr=place)
+            raise FilterError(f"Too many objects: at most {MAX_OBJECTS}.", attr=place)
         parts = tuple(self.read_name(name, each, f"{place}.{shorten(name)}", depth) for name, each in value.items())
         return parts[0] if len(parts) == 1 else AllOf(parts)
 
@@ -82,7 +82,7 @@ class FilterReader:
             raise FilterError("Expected a value, or an object of operators.", attr=place)
         self._count += len(asked)
         if self._count > MAX_COMPARISONS:
-            raise FilterError(f"Too much: at most {MAX_COMPARISONS} comparisons.", attr=place)
+            raise FilterError(f"Too many comparisons: at most {MAX_COMPARISONS}.", attr=place)
         found = tuple(read_comparison(field, self._fields[field], path, *each, place) for each in asked.items())
         return found[0] if len(found) == 1 else AllOf(found)
 
@@ -92,9 +92,9 @@ def split_name(name: str, fields: Fields, place: str) -> tuple[str, tuple[str, .
     field, *path = name.split(".")
     kind = fields.get(field)
     if kind is None or (path and kind is not FieldKind.JSON):
-        raise FilterError(f"Unknown field. Known are {', '.join(sorted(fields))}.", attr=place)
+        raise FilterError(f"Unknown field. Choose one of {', '.join(sorted(fields))}.", attr=place)
     if kind is FieldKind.JSON and not (0 < len(path) <= MAX_STEPS and all(path) and len(name) <= MAX_CHARS):
-        raise FilterError(f"Say what of `{field}`, in at most {MAX_STEPS} steps: {field}.name", attr=place)
+        raise FilterError(f"Name a part of `{field}`, at most {MAX_STEPS} levels deep: {field}.name", attr=place)
     if not is_storable(name):
         raise FilterError("NUL characters and lone surrogates cannot be stored, so nothing has them.", attr=place)
     return field, tuple(path)
@@ -106,7 +106,7 @@ def read_comparison(
     """Return one comparison; to equal null is to be missing. Raises FilterError."""
     if operator not in OPERATORS[kind]:
         known = ", ".join(sorted(OPERATORS[kind]))
-        raise FilterError(f"`{field}` cannot be compared by `{shorten(operator)}`; use {known}.", attr=place)
+        raise FilterError(f"`{field}` cannot be compared with `{shorten(operator)}`; use {known}.", attr=place)
     if operand is None and operator == Operator.EQ and Operator.EXISTS in OPERATORS[kind]:
         return Comparison(field, kind, Operator.EXISTS, False, path)
     chosen = Operator(operator)
@@ -120,7 +120,7 @@ def read_operand(kind: FieldKind, operator: Operator, operand: object) -> Any:
     """Return the value of a comparison in the type of its field. Raises ValueError."""
     if operator is Operator.EXISTS:
         if not isinstance(operand, bool):
-            raise ValueError("`exists` is true or false.")
+            raise ValueError("`exists` must be true or false.")
         return operand
     read = READERS[kind]
     if operator is Operator.IN:
@@ -129,7 +129,7 @@ def read_operand(kind: FieldKind, operator: Operator, operand: object) -> Any:
         return tuple(map(read, operand))
     value = read(operand)
     if operator in ORDERING and isinstance(value, bool):
-        raise ValueError("Numbers and texts are greater or less, true and false are not.")
+        raise ValueError("Only numbers and texts can be compared by size, not true and false.")
     return value
 
 
@@ -155,7 +155,7 @@ def read_number(value: object) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise ValueError("Expected a number.")
     if not (math.isfinite(value) if isinstance(value, float) else abs(value) <= MAX_NUMBER or is_float(value)):
-        raise ValueError(f"Expected a finite number; whole ones reach {MAX_NUMBER}.")
+        raise ValueError(f"Expected a finite number; whole numbers up to {MAX_NUMBER}.")
     return value
 
 

@@ -48,7 +48,7 @@ def decode_line(line: bytes) -> EventRecord:
     document = _decode(line.decode())
     metadata = document["metadata"]
     if not isinstance(metadata, dict):
-        raise TypeError("metadata is an object.")
+        raise TypeError("metadata must be an object.")
     return EventRecord(
         arrival=document["arrival"],
         uuid=UUID(document["id"]),

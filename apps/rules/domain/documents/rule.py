@@ -50,7 +50,7 @@ def check_name(name: str) -> str:
         detail = "A name is printable, has no slash, and neither begins nor ends with a space."
         raise PydanticCustomError("name", detail)
     if name in RESERVED_NAMES:
-        raise PydanticCustomError("name", "This name is an address of the API; call the rule something else.")
+        raise PydanticCustomError("name", "This name is reserved for an address of the API; choose another.")
     return name
 
 

@@ -64,7 +64,7 @@ def known_fields(values: Mapping[str, Node], own: Mapping[str, str] = NO_FIELDS)
         if field is None or field in taken or name in own or value in ("", [], {}):
             continue
         if names.get(field) == name:
-            raise invalid(FIRST_LINE, f"the field `{field}` is there twice, in different writing")
+            raise invalid(FIRST_LINE, f"the field `{field}` appears twice, spelled differently")
         # The order of the table decides between names of one field.
         order = NAMES[field].split().index
         if field not in names or order(name) < order(names[field]):
@@ -118,7 +118,7 @@ def usable_id(text: str) -> str:
     if len(bare) > MAX_ID_CHARS:
         raise UnreadableError(Refusal.ID_UNUSABLE, f"The id has more than {MAX_ID_CHARS} characters.")
     if text and (not bare or "{" in bare or bare.startswith("<")):
-        raise UnreadableError(Refusal.TEMPLATE, "The id is a place to be filled in, as in a template.")
+        raise UnreadableError(Refusal.TEMPLATE, "The id is a placeholder, as in a template.")
     return bare
 
 

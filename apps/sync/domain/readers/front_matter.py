@@ -129,9 +129,9 @@ def add(stack: list[Frame], node: Node, event: yaml.Event) -> Node:
         frame.value.append(node)
     elif frame.key is None:
         if not isinstance(node, str):
-            raise invalid(line, "a list or mapping is no key; quote the value if it is text")
+            raise invalid(line, "a list or mapping cannot be a key; quote the value if it is text")
         if node in frame.value:
-            raise invalid(line, "a key occurs twice")
+            raise invalid(line, "a key appears twice")
         frame.key = node
     else:
         frame.value[frame.key] = node

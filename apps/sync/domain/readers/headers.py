@@ -75,5 +75,5 @@ def number_of(headers: dict[str, str]) -> tuple[str, str]:
         if bare.isascii() and bare.isdigit() and len(bare) <= 6:
             return name.upper(), bare
         if bare and (bare.startswith("<") or not bare.casefold().strip("nx?")):
-            raise UnreadableError(Refusal.TEMPLATE, "The number is a place to be filled in, as in a template.")
+            raise UnreadableError(Refusal.TEMPLATE, "The number is a placeholder, as in a template.")
     return "", ""

@@ -57,7 +57,7 @@ def read_file(path: str, data: bytes, settings: ReadSettings) -> ParsedFile | Re
         refuse_unusable(path, data, settings)
         place = place_of(path, settings.mapping.kinds)
         if place.is_template:
-            raise UnreadableError(Refusal.TEMPLATE, "The file is a template, by its name.")
+            raise UnreadableError(Refusal.TEMPLATE, "The file is a template, according to its name.")
         parts = split_parts(path, decode(data), settings)
         convention = convention_of(parts, place, settings.convention)
         refuse_other(parts, place, convention, settings.convention)
@@ -160,9 +160,11 @@ def refuse_other(parts: Parts, place: Place, convention: Convention, wanted: Con
     fields = parts.front_matter or {}
     is_about_folder = place.is_housekeeping or (place.is_general and not is_item_of_folder(parts, place, wanted))
     if is_about_folder and not {"id", "type"} & fields.keys():
-        raise UnreadableError(Refusal.NOT_AN_ITEM, "The file is about the folder, by its name, and has no id or type.")
+        raise UnreadableError(
+            Refusal.NOT_AN_ITEM, "The file describes its folder, according to its name, and has no id or type."
+        )
     if convention is Convention.FRONT_MATTER and not fields:
-        raise UnreadableError(Refusal.NOT_AN_ITEM, "The file has no front matter with a field that is known.")
+        raise UnreadableError(Refusal.NOT_AN_ITEM, "The file has no front matter with a known field.")
     if convention is Convention.HEADERS and not parts.headers:
         raise UnreadableError(Refusal.NOT_AN_ITEM, "The file does not begin with header lines.")
 

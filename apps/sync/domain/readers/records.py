@@ -131,4 +131,4 @@ def refuse_choice(text: str) -> None:
     """Raise UnreadableError for a title that a template leaves to be filled in."""
     bare = text.strip()
     if bare.startswith(("{", "[", "<")) and bare.endswith(("}", "]", ">")):
-        raise UnreadableError(Refusal.TEMPLATE, "The title is a place to be filled in, as in a template.")
+        raise UnreadableError(Refusal.TEMPLATE, "The title is a placeholder, as in a template.")

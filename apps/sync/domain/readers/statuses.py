@@ -161,7 +161,7 @@ def read_status(text: str, own: Mapping[str, ItemStatus] = NO_OWN) -> StatusText
         lines = [line for line in lines if "[ ]" not in line]
     lines = [line for line in lines if line.strip()]
     if any("|" in line and not line.lstrip().startswith("|") for line in lines) or text.lstrip().startswith("<"):
-        raise UnreadableError(Refusal.TEMPLATE, "The status is a choice that was not made, as in a template.")
+        raise UnreadableError(Refusal.TEMPLATE, "The status still lists its choices, as in a template.")
     relations = [read_relations(line) for line in lines]
     supersedes = tuple(one for relation in relations for one in relation.supersedes)
     superseded_by = tuple(one for relation in relations for one in relation.superseded_by)

@@ -29,7 +29,7 @@ def decode(data: bytes) -> str:
         raise UnreadableError(Refusal.NOT_TEXT, f"Line {line} is not in UTF-8.") from error
     if "\x00" in text:
         line = text.count("\n", 0, text.index("\x00")) + 1
-        raise UnreadableError(Refusal.NOT_TEXT, f"Line {line} has a NUL character, which no text has.")
+        raise UnreadableError(Refusal.NOT_TEXT, f"Line {line} has a NUL character, which is not allowed in text.")
     if text.startswith(LFS_POINTER):
         raise UnreadableError(
             Refusal.NOT_TEXT, "The file is a pointer of Git LFS; its content is not in the repository."
