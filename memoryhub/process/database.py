@@ -72,7 +72,7 @@ def describe_obstacle(error: EmbeddedDatabaseError, data_dir: Path) -> str:
         cause = cause.__cause__
     if free_bytes(data_dir) < LEAST_FREE_BYTES:
         return describe_full_disk(data_dir)
-    return f"The database cannot be restarted now, and is tried again: {error}"
+    return f"The database cannot be restarted now; trying again: {error}"
 
 
 def describe_full_disk(data_dir: Path) -> str:
@@ -80,7 +80,7 @@ def describe_full_disk(data_dir: Path) -> str:
     free = free_bytes(data_dir) / (1024 * 1024)
     return (
         f"The disk of the data directory is full: {free:.0f} MB are free. Make room on the disk of {data_dir}; "
-        "the database is restarted when there is some."
+        "the database then restarts by itself."
     )
 
 

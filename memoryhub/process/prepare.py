@@ -49,7 +49,7 @@ def prepare() -> Credentials:
         if outdated_words().exists():
             with step("Updating keyword documents"):
                 refresh_words()
-        with step("Reviewing who belongs where"):
+        with step("Checking who belongs where"):
             memberships_review()
         with step("Collecting static files"):
             collect_static(Path(settings.STATIC_ROOT))
@@ -99,7 +99,7 @@ def first_credentials() -> Credentials:
         api_key = None
         if selectors.key_verify(config.api_key, utcnow(SYSTEM_CLOCK)) is None:
             notice = (
-                "MEMORYHUB_API_KEY is only used at the first start, and this hub has other keys: "
+                "MEMORYHUB_API_KEY is used only at the first start, and this hub already has other keys: "
                 "create a key in the admin or with POST /api/keys."
             )
     return Credentials(config.admin_username if password else None, password, api_key, default_user, notice)

@@ -34,17 +34,20 @@ class Credentials:
         """Print the credentials, which cannot be read again later."""
         if self.admin_password or self.api_key:
             say("")
-            say("  First start. Keep these, they are shown only now:", "bold yellow")
+            say("  First start. Keep these: they are shown only once.", "bold yellow")
         if self.admin_password:
             say(f"  Admin user         {self.admin_username}")
             say(f"  Admin password     {self.admin_password}")
         if self.api_key:
             say(f"  Operator API key   {self.api_key}")
         if self.admin_password:
-            say("  Sign in to the admin with them: its first page leads to the first key, memory and search.")
+            say("  Sign in to the admin: its first page guides you to your first key, memory and search.")
         if self.default_user:
-            say(f"  Default user       {self.default_user}: whose memory it is where a request and its key name nobody")
-            say("                     (MEMORYHUB_DEFAULT_USER names another, or with no value nobody)")
+            say(
+                f"  Default user       {self.default_user}: owns memories when neither the request"
+                " nor its key names a user"
+            )
+            say("                     (set MEMORYHUB_DEFAULT_USER to change it; empty for none)")
         if self.notice:
             say(f"  {self.notice}", "yellow")
 
@@ -95,5 +98,5 @@ def require_free_port(host: str, port: int) -> None:
             problem = f"This user may not listen on port {port}. Set MEMORYHUB_PORT to 1024 or more."
         else:
             reason = error.strerror or error
-            problem = f"MEMORYHUB_HOST={host} is not an address on which this machine can listen: {reason}."
+            problem = f"MEMORYHUB_HOST={host} is not an address that this machine can listen on: {reason}."
         raise StartError(problem) from error

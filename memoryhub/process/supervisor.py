@@ -217,7 +217,7 @@ class Supervisor:
                 say(f"  Still waiting: {question.text}", "yellow")
             question.ask_again()
             self.tick()
-        raise StartError("it was stopped during the start.")
+        raise StartError("it was stopped while starting.")
 
     def print_credentials(self) -> None:
         """Print the credentials of the first start once, also when the rest of the start failed."""

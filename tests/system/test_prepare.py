@@ -49,7 +49,7 @@ def test_preparing_makes_given_credentials_once_and_prints_none_of_them(hub):
     assert "MEMORYHUB_API_KEY" not in again.stdout
 
     other = hub.command("prepare", MEMORYHUB_API_KEY=GIVEN_KEY[::-1])
-    assert "MEMORYHUB_API_KEY is only used at the first start" in other.stdout
+    assert "MEMORYHUB_API_KEY is used only at the first start" in other.stdout
     assert GIVEN_KEY[::-1] not in other.stdout
 
 

@@ -11,8 +11,8 @@ from memoryhub.sample import HOUSEHOLD, USERS, LoadReport, load_sample, read_sam
 
 class Command(BaseCommand):
     help = (
-        "Bring in a sample household, to look around in: memories, conflicts with their receipts, and events of the "
-        "last two months. What is stored already is not added again. `unload_sample` takes it away."
+        "Load a sample household to look around in: memories, conflicts with their receipts, and events of the "
+        "last two months. What is already stored is not added again. `unload_sample` removes it."
     )
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -29,7 +29,7 @@ def summary(report: LoadReport) -> str:
     if not report.memories and not report.events:
         return (
             f"The sample household was loaded on {report.day.isoformat()}; nothing was added. "
-            "For one with newer days run `manage.py unload_sample` first."
+            "For newer dates, run `manage.py unload_sample` first."
         )
     return (
         f"{report.memories} memories and {report.events} events of {len(USERS)} people added as {HOUSEHOLD}. "

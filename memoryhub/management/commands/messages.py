@@ -7,14 +7,14 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 class Command(BaseCommand):
     help = (
-        "Write the catalogs of translated words from what templates, modules and scripts say, and compile them. "
-        "For development: needs Babel."
+        "Update the translation catalogs from templates, modules and scripts, and compile them. For "
+        "development: needs Babel."
     )
     requires_system_checks = ()
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument(
-            "--check", action="store_true", help="Write nothing; fail where a word is missing, untranslated or fuzzy."
+            "--check", action="store_true", help="Write nothing; fail if a text is missing, untranslated or fuzzy."
         )
 
     def handle(self, *args: Any, **options: Any) -> None:

@@ -16,7 +16,7 @@ from memoryhub.process.prepare import prepare
 class Command(BaseCommand):
     help = (
         "Migrate the database, prepare the embedding model, collect static files, and create the first "
-        "credentials. `up` does this, too; run it after an update when you start the servers yourself."
+        "credentials. `up` does this too; run it after an update if you start the servers yourself."
     )
     requires_system_checks = ()
 

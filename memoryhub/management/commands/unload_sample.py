@@ -10,8 +10,8 @@ from memoryhub.sample import USERS, unload_sample
 
 class Command(BaseCommand):
     help = (
-        "Remove the sample household for good: everything that is stored for its people "
-        f"({', '.join(USERS)}), also what was saved for them since. Nothing else is touched."
+        "Remove the sample household for good: everything stored for its people "
+        f"({', '.join(USERS)}), including what was saved for them since. Nothing else is touched."
     )
 
     def handle(self, *args: Any, **options: Any) -> None:

@@ -282,7 +282,7 @@ def test_verifying_by_hand_names_what_is_damaged(capsys: pytest.CaptureFixture[s
 
 def test_pruning_by_hand_can_be_rehearsed(capsys: pytest.CaptureFixture[str]) -> None:
     record(range(5))
-    assert command("prune", capsys=capsys) == "No retention policy is switched on: every event is kept.\n"
+    assert command("prune", capsys=capsys) == "No retention policy is switched on: all events are kept.\n"
     RetentionPolicy.objects.update(is_enabled=True, days=1)
     assert "5 events (5 rows, 0 in 0 files) would be removed. Nothing changed." in command(
         "prune", "--dry-run", capsys=capsys

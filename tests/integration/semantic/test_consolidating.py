@@ -650,7 +650,7 @@ def command(*arguments: str) -> str:
 
 def test_command_notices_unless_it_is_told_to_decide(disagreeing: list[Memory]) -> None:
     assert command("--user", "ana") == (
-        "2 memories compared; receipts: 1 noticed.\nAll memories of the scope were compared.\n"
+        "2 memories compared; receipts: 1 noticed.\nAll memories of the scope have been compared.\n"
     )
     assert active() == [LISBON, NOT_LISBON]
     assert not Consolidation.objects.get().enabled
@@ -667,7 +667,7 @@ def test_command_decides_and_goes_on_where_it_stopped(lax: None) -> None:
 
 def test_a_dry_run_counts_and_leaves_no_trace(disagreeing: list[Memory]) -> None:
     told = command("--user", "ana", "--dry-run")
-    assert told == "2 memories compared; would be decided: 1 superseded existing. Nothing changed.\n"
+    assert told == "2 memories compared; it would decide: 1 superseded existing. Nothing changed.\n"
     assert not Conflict.objects.exists()
     assert not Consolidation.objects.exists()
 

@@ -114,7 +114,7 @@ def test_while_another_process_makes_graph_it_says_so() -> None:
     with snapshots_of_ana().exclusive() as mine:
         assert mine
         said, _ = run("--user", "ana")
-    assert said == "Another process builds this graph.\n"
+    assert said == "Another process is building this graph.\n"
 
 
 def test_what_another_process_writes_is_not_taken_away_from_it() -> None:
@@ -123,7 +123,7 @@ def test_what_another_process_writes_is_not_taken_away_from_it() -> None:
     before = sorted(snapshots_of_ana().directory.glob("[0-9]*"))
     with snapshots_of_ana().exclusive():
         said, _ = run("--user", "ana", "--rebuild")
-    assert said == "Another process builds this graph.\n"
+    assert said == "Another process is building this graph.\n"
     assert sorted(snapshots_of_ana().directory.glob("[0-9]*")) == before
 
 

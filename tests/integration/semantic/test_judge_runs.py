@@ -139,7 +139,7 @@ def test_command_asks_and_says_what_followed(chat_model: ChatServer) -> None:
     chat_model.say(UPDATE)
     assert command("--user", "ana") == (
         "1 pairs asked about: 1 update; receipts: 1 superseded existing.\n"
-        "Every undecided pair of the scope was asked about.\n"
+        "The model was asked about every undecided pair of the scope.\n"
     )
     assert judge_status().state is JudgeState.OFF
 

@@ -30,7 +30,7 @@ def change_memory(hub: Hub, key: str, **metadata: Any) -> None:
 
 
 def resolve(conflict: PointerConflict, resolution: Resolution, access: Access = OPERATOR) -> PointerConflict:
-    """Decide about a conflict."""
+    """Decide a conflict."""
     return services.conflict_resolve(access=access, uuid=conflict.uuid, resolution=resolution)
 
 

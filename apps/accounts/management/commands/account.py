@@ -17,8 +17,8 @@ BOUND = ("user", "household", "persona")
 
 class Command(BaseCommand):
     help = (
-        "Accounts of people: create one with a role and a bound, list them, change role or bound, make a link to "
-        "choose a password, remove a lost second factor, sign out everywhere."
+        "Manage people's accounts: create one with a role and a bound, list them, change role or "
+        "bound, make a link to choose a password, remove a lost second factor, sign out everywhere."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
@@ -27,14 +27,14 @@ class Command(BaseCommand):
         for step, text in (
             ("create", "create an account, and print the link to choose its password"),
             ("person", "invite a person to their own pages, and print the link by which they make their account"),
-            ("role", "give an account another role; none with an empty name"),
-            ("bind", "let an account see only what matches; everything without options"),
+            ("role", "give an account another role; an empty name removes it"),
+            ("bind", "limit an account to what matches; without options it sees everything"),
             ("link", "print a link to choose a password, which works once, for a day"),
             ("reset-second-factor", "remove second factor and recovery codes, and sign out everywhere"),
             ("sign-out", "sign an account out everywhere"),
         ):
             one = steps.add_parser(step, help=text)
-            one.add_argument("name", help="the name with which the person signs in")
+            one.add_argument("name", help="the name that the person signs in with")
             if step in {"create", "role"}:
                 one.add_argument("role", help=", ".join(role.name for role in all_roles()))
             if step == "person":
@@ -43,8 +43,8 @@ class Command(BaseCommand):
                 one.add_argument("--language", default="", help=", ".join(code for code, _ in settings.LANGUAGES))
             if step in {"create", "bind"}:
                 for part in BOUND:
-                    one.add_argument(f"--{part}", help=f"only what concerns this {part}")
-                one.add_argument("--reads", action="append", default=[], help="an owner that it may read besides")
+                    one.add_argument(f"--{part}", help=f"only what belongs to this {part}")
+                one.add_argument("--reads", action="append", default=[], help="another owner that it may read")
 
     def handle(self, *args: Any, **options: Any) -> None:
         step = options["subcommand"].replace("-", "_")
@@ -93,7 +93,7 @@ class Command(BaseCommand):
         """Change the role of an account."""
         login = services.account_find(options["name"])
         services.account_set_role(login=login, role=options["role"])
-        return f"{login.username} is {options['role'] or 'without a role'} now."
+        return f"{login.username} is now {options['role'] or 'without a role'}."
 
     def do_bind(self, options: dict[str, Any]) -> str:
         """Change the bound of an account."""

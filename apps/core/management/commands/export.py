@@ -17,17 +17,20 @@ from apps.core.personal.store import ExportRequest
 
 class Command(BaseCommand):
     help = (
-        "Export memories with their history, receipts and events as JSON Lines, as they are at one moment; without an "
-        "identifier all of the hub, with its rules and policies. `manage.py import` reads it."
+        "Export memories with their history, receipts and events as JSON Lines, as of one moment. "
+        "Without an identifier, export the whole hub, with its rules and policies. `manage.py import`"
+        " reads it."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("--user", dest="user_id", help="Only what is of this user.")
-        parser.add_argument("--household", dest="household_id", help="Only what is of this household.")
-        parser.add_argument("--persona", dest="persona_id", help="Only what is of this persona.")
+        parser.add_argument("--user", dest="user_id", help="Only what belongs to this user.")
+        parser.add_argument("--household", dest="household_id", help="Only what belongs to this household.")
+        parser.add_argument("--persona", dest="persona_id", help="Only what belongs to this persona.")
         parser.add_argument("--filter", help='Filters as JSON: {"memories": {"project": "garden"}}')
-        parser.add_argument("--vectors", action="store_true", help="With vectors, so that an import need not embed.")
-        parser.add_argument("--output", type=Path, help="A new file; without it they are printed.")
+        parser.add_argument(
+            "--vectors", action="store_true", help="Include vectors, so that an import need not compute them."
+        )
+        parser.add_argument("--output", type=Path, help="Write to this new file; without it, print.")
 
     def handle(self, *args: Any, **options: Any) -> None:
         try:
@@ -41,8 +44,8 @@ class Command(BaseCommand):
         self.stderr.write(f"Exported: {counts}.")
         if not end["complete"]:
             raise CommandError(
-                "Events may be missing: a damaged segment could not be read. Repair with "
-                "`manage.py timeline doctor --repair`, and export again."
+                "Events may be missing: a damaged segment could not be read. Repair it with "
+                "`manage.py timeline doctor --repair`, then export again."
             )
 
     def write(self, asked: ExportRequest, output: Path | None) -> dict[str, Any]:

@@ -14,8 +14,8 @@ from apps.core.terminal import progress_bar
 
 class Command(BaseCommand):
     help = (
-        "Import what `manage.py export` wrote. What the hub has already stays as it is, so an import that broke off is "
-        "repeated. Rules and policies are taken over by an empty hub only."
+        "Import what `manage.py export` wrote. What the hub already has stays as it is, so you can "
+        "repeat an import that broke off. Rules and policies are imported only into an empty hub."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
@@ -39,7 +39,7 @@ class Command(BaseCommand):
             rest = "left out, because the hub is not empty" if skipped else f"new of {count}"
             self.stdout.write(f"{kind}: {skipped or report.new[kind]} {rest}")
         if not report.is_complete:
-            self.stderr.write("The export was made while a damaged segment could not be read: events may be missing.")
+            self.stderr.write("A damaged segment could not be read when the export was made: events may be missing.")
 
 
 def read_lines(file: BinaryIO) -> Iterator[bytes]:

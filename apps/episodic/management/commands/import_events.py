@@ -18,8 +18,8 @@ MAX_SHOWN = 20
 class Command(BaseCommand):
     help = (
         "Import events: JSON Lines, one event per line, as in POST /api/episodic/events or as `timeline export` writes "
-        "them. An event that is recorded already is counted as a duplicate, so an import that was cut off is resumed "
-        "by repeating it."
+        "them. An event that is already recorded counts as a duplicate, so repeat an import to "
+        "resume it after an interruption."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:

@@ -15,7 +15,7 @@ SUBCOMMANDS = (DOCTOR, VERIFY, MAINTAIN, SEAL, COMPACT, PRUNE, PURGE, EXPORT)
 
 
 class Command(BaseCommand):
-    help = "Maintain the timeline: its segments, their files, and what is removed or exported from it."
+    help = "Maintain the timeline: check, repair and archive its segments, and export or remove events."
 
     def add_arguments(self, parser: CommandParser) -> None:
         parts = parser.add_subparsers(dest="subcommand", required=True, metavar="subcommand")

@@ -19,14 +19,14 @@ def add_doctor_arguments(parser: CommandParser) -> None:
     """Add the options of `doctor`."""
     parser.add_argument("--repair", action="store_true", help="Repair what can be repaired.")
     parser.add_argument(
-        "--give-up", action="store_true", help="With --repair: end segments of which nothing can be read."
+        "--give-up", action="store_true", help="With --repair: give up segments that cannot be read at all."
     )
 
 
 def run_doctor(console: Console, options: Options) -> None:
     """Examine the timeline, and print what is wrong. Raises CommandError if anything still is."""
     if options["give_up"] and not options["repair"]:
-        raise CommandError("--give-up goes with --repair.")
+        raise CommandError("--give-up needs --repair.")
     report = timeline_doctor(repair=options["repair"], give_up=options["give_up"], watch=console.watch)
     for finding in report.findings:
         repaired = " Repaired." if finding.repaired else ""
@@ -66,13 +66,13 @@ def run_verify(console: Console, options: Options) -> None:
 
 DOCTOR = Subcommand(
     "doctor",
-    "Compare every segment, every file and every row, and say what is wrong.",
+    "Compare every segment, every file and every row, and report what is wrong.",
     run_doctor,
     add_doctor_arguments,
 )
 VERIFY = Subcommand(
     "verify",
-    "Read files from end to end: a damaged one goes out of service, and one that is good again goes back.",
+    "Read files from end to end: take damaged ones out of service, and put good ones back.",
     run_verify,
-    optional_segment("The id of the one to verify; default: all."),
+    optional_segment("The id of the segment to verify; default: all."),
 )

@@ -30,13 +30,13 @@ parse_moment.__name__ = "moment (ISO 8601 with an offset)"
 
 def add_export_arguments(parser: CommandParser) -> None:
     """Add the file, and the filters."""
-    parser.add_argument("file", type=Path, help="Where to write them; it must not exist yet.")
-    parser.add_argument("--user-id", help="Only those of this user; without an identifier all events are written.")
-    parser.add_argument("--household-id", help="Only those of this household.")
-    parser.add_argument("--persona-id", help="Only those of this persona.")
-    parser.add_argument("--from", dest="start", type=parse_moment, help="Only those that happened then or later.")
-    parser.add_argument("--to", dest="end", type=parse_moment, help="Only those that happened then or before.")
-    parser.add_argument("--event-type", action="append", default=[], help="Only those of this type; may be repeated.")
+    parser.add_argument("file", type=Path, help="The file to write; it must not exist yet.")
+    parser.add_argument("--user-id", help="Only events of this user; without an identifier, all events.")
+    parser.add_argument("--household-id", help="Only events of this household.")
+    parser.add_argument("--persona-id", help="Only events of this persona.")
+    parser.add_argument("--from", dest="start", type=parse_moment, help="Only events at or after this time.")
+    parser.add_argument("--to", dest="end", type=parse_moment, help="Only events at or before this time.")
+    parser.add_argument("--event-type", action="append", default=[], help="Only events of this type; may be repeated.")
 
 
 def run_export(console: Console, options: Options) -> None:
@@ -55,8 +55,8 @@ def run_export(console: Console, options: Options) -> None:
     if damaged := count_damaged():
         raise CommandError(
             f"{count_of(damaged, 'damaged segment')} could not be read, and events may be missing. "
-            "Repair with `manage.py timeline doctor --repair`, and export again."
+            "Repair with `manage.py timeline doctor --repair`, then export again."
         )
 
 
-EXPORT = Subcommand("export", "Write events to a file, one JSON object a line.", run_export, add_export_arguments)
+EXPORT = Subcommand("export", "Write events to a file, one JSON object per line.", run_export, add_export_arguments)

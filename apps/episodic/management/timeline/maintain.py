@@ -29,7 +29,7 @@ def print_report(console: Console, report: MaintenanceReport) -> None:
     if report.damaged:
         console.warn(f"{count_of(report.damaged, 'segment')} damaged; see `timeline doctor`.")
     if report.failures or report.damaged:
-        raise CommandError("Not everything could be done.")
+        raise CommandError("Not everything could be completed.")
 
 
 def run_maintain(console: Console, options: Options) -> None:
@@ -52,7 +52,7 @@ MAINTAIN = Subcommand("maintain", "Close, seal, archive and merge what is due, a
 COMPACT = Subcommand("compact", "Merge small archived segments into fewer.", run_compact)
 SEAL = Subcommand(
     "seal",
-    "Close the open segment now, and write every closed one into its file.",
+    "Close the open segment now, and write every closed segment to its file.",
     run_seal,
-    optional_segment("The id of the one to seal; default: all that can be."),
+    optional_segment("The id of the segment to seal; default: all that can be sealed."),
 )

@@ -20,13 +20,13 @@ def describe_removal(report: RemovalReport) -> str:
 
 def add_prune_arguments(parser: CommandParser) -> None:
     """Add the options of `prune`."""
-    parser.add_argument("--dry-run", action="store_true", help="Only say how many events would be removed.")
+    parser.add_argument("--dry-run", action="store_true", help="Only show how many events would be removed.")
 
 
 def run_prune(console: Console, options: Options) -> None:
     """Remove what is expired, or say how much it is."""
     if not RetentionPolicy.objects.filter(is_enabled=True).exists():
-        console.say("No retention policy is switched on: every event is kept.")
+        console.say("No retention policy is switched on: all events are kept.")
         return
     if options["dry_run"]:
         console.say(f"{describe_removal(prune_preview(watch=console.watch))} would be removed. Nothing changed.")
@@ -42,9 +42,9 @@ def run_prune(console: Console, options: Options) -> None:
 def add_purge_arguments(parser: CommandParser) -> None:
     """Add the options of `purge`."""
     parser.add_argument("--user-id", required=True)
-    parser.add_argument("--household-id", help="Only those of this household.")
-    parser.add_argument("--persona-id", help="Only those of this persona.")
-    parser.add_argument("--yes", action="store_true", help="Do it; without this only the number is said.")
+    parser.add_argument("--household-id", help="Only events of this household.")
+    parser.add_argument("--persona-id", help="Only events of this persona.")
+    parser.add_argument("--yes", action="store_true", help="Remove them; without this, only show how many.")
 
 
 def run_purge(console: Console, options: Options) -> None:
@@ -53,14 +53,14 @@ def run_purge(console: Console, options: Options) -> None:
     access = system_access("purge")
     if not options["yes"]:
         preview = describe_removal(purge_preview(access=access, scope=scope, watch=console.watch))
-        raise CommandError(f"This would remove {preview} for good. Say --yes to do it.")
+        raise CommandError(f"This would remove {preview} for good. Add --yes to do it.")
     report = events_purge(access=access, scope=scope, watch=console.watch)
     console.say(f"{describe_removal(report)} removed.")
     if files := quarantined_files():
         console.warn(
             f"{count_of(len(files), 'file')} in timeline/quarantine may hold some of them: {', '.join(files)}."
         )
-        console.warn("Examine what was set aside there, and delete it.")
+        console.warn("Check what was set aside there, and delete it.")
 
 
 PRUNE = Subcommand("prune", "Remove the events that retention policies expire.", run_prune, add_prune_arguments)

@@ -15,8 +15,8 @@ from apps.llm.embedding.minilm.source import Precision
 
 class Command(BaseCommand):
     help = (
-        "Build the embedding model's file in the data directory, or check the one that is there. `up` does "
-        "this too, and so does the first text that is embedded."
+        "Build the embedding model's file in the data directory, or check the existing one. `up` does"
+        " this too, and so does embedding the first text."
     )
     requires_system_checks = ()
 

@@ -11,8 +11,7 @@ from apps.notes.services import index_rebuild, notes_users
 
 class Command(BaseCommand):
     help = (
-        "Delete the search indexes of notes, and make them of the files again. Nothing is lost by it, and nothing else "
-        "repairs more; it may run beside the hub."
+        "Delete the search indexes of notes and rebuild them from the files. Nothing is lost; the hub may keep running."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
@@ -22,7 +21,7 @@ class Command(BaseCommand):
         users = notes_users() if options["user"] is None else [options["user"]]
         for number, user in enumerate(users, 1):
             self._rebuild(user, f"Index {number} of {len(users)}")
-        self.stdout.write(f"{len(users)} indexes were made again.")
+        self.stdout.write(f"{len(users)} indexes were rebuilt.")
 
     def _rebuild(self, user: str, title: str) -> None:
         """Make one index again. The number of files is known with the first progress."""
@@ -40,7 +39,7 @@ class Command(BaseCommand):
         try:
             index_rebuild(user, progress=advance)
         except MemoryHubError as error:
-            raise CommandError(f"The index could not be made: {error.detail}") from error
+            raise CommandError(f"The index could not be built: {error.detail}") from error
         finally:
             if bars:
                 bars[0].__exit__(None, None, None)

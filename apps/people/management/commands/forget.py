@@ -18,12 +18,12 @@ TRIES = 30
 
 
 class Command(BaseCommand):
-    help = "Remove everything that the hub has of a user for good, and print a certificate. It cannot be undone."
+    help = "Remove everything that the hub has of a user for good, and print a certificate. This cannot be undone."
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("user")
         parser.add_argument("--yes", action="store_true", help="Do not ask for the id again.")
-        parser.add_argument("--dry-run", action="store_true", help="Only say how much there is in each store.")
+        parser.add_argument("--dry-run", action="store_true", help="Only show how much there is in each store.")
 
     def handle(self, *args: Any, **options: Any) -> None:
         user = options["user"]
@@ -34,15 +34,15 @@ class Command(BaseCommand):
             for problem in erasure_obstacles(user):
                 self.stdout.write(f"in the way: {problem}")
             return
-        if not options["yes"] and input("This cannot be undone. Write the id again to forget this user: ") != user:
-            raise CommandError("That is another id. Nothing was removed.")
+        if not options["yes"] and input("This cannot be undone. Type the id again to forget this user: ") != user:
+            raise CommandError("The ids differ. Nothing was removed.")
         try:
             erasure = erasure_request(user_id=user, actor="command: forget", enqueue=False)
         except MemoryHubError as error:
             raise CommandError(error.detail) from error
         erasure = self.run(erasure, sum(found.values()))
         if erasure.is_open or erasure.problems:
-            raise CommandError("; ".join(erasure.problems) or "A worker is at it: see GET /api/erasures.")
+            raise CommandError("; ".join(erasure.problems) or "A worker is carrying it out: see GET /api/erasures.")
         self.stdout.write(json.dumps(render_certificate(erasure), indent=2))
 
     def run(self, erasure: Erasure, total: int) -> Erasure:

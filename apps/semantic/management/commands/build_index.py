@@ -13,14 +13,14 @@ from apps.semantic.store.embedding_space import current_space
 
 class Command(BaseCommand):
     help = (
-        "Build the graphs by which the memories of large users are searched, and leave them on the disk for the web "
-        "processes, which would otherwise build them with the first search. Usable ones that exist are kept. "
-        "Use it before the first start with restored or copied data; it may run beside the hub."
+        "Build the graphs for searching the memories of large users, and store them on the disk for "
+        "the web processes, which would otherwise build them at the first search. Usable graphs are "
+        "kept. Run it before the first start with restored or copied data; the hub may keep running."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("--user", help="Only the graph of this user.")
-        parser.add_argument("--rebuild", action="store_true", help="Build graphs that exist again as well.")
+        parser.add_argument("--rebuild", action="store_true", help="Rebuild existing graphs too.")
 
     def handle(self, *args: Any, **options: Any) -> None:
         users = find_large_users(options["user"])
@@ -31,7 +31,7 @@ class Command(BaseCommand):
         for number, user in enumerate(users, 1):
             built = self._build(user, f"Graph {number} of {len(users)}", rebuild=options["rebuild"])
             if built is None:
-                self.stdout.write("Another process builds this graph.")
+                self.stdout.write("Another process is building this graph.")
             else:
                 loaded = f"{built.rows} memories: loaded in {built.load:.1f} s"
                 self.stdout.write(f"{loaded}, graph ready in {built.graph:.1f} s.")

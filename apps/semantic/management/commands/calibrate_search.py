@@ -19,9 +19,10 @@ _TOP_K = 10
 
 class Command(BaseCommand):
     help = (
-        "Measure what the ways to the nearest memories cost on this machine, with synthetic vectors as long as the "
-        "model's, and have all processes that use the data directory choose by that. Takes about a minute; run it when "
-        "the machine is quiet, again when the model or the machine has changed."
+        "Measure how long each way to find the nearest memories takes on this machine, with synthetic"
+        " vectors as long as the model's; all processes that use the data directory then choose by "
+        "the result. Takes about a minute. Run it when the machine is quiet, and again when the model"
+        " or the machine changes."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
@@ -53,9 +54,9 @@ def costs_table(before: SearchCosts, costs: SearchCosts) -> Table:
     table.add_column("until now", justify="right")
     table.add_column("measured", justify="right")
     names = {
-        "scan": "a thousand rows in their order",
+        "scan": "a thousand rows in order",
         "subset": "a thousand selected rows",
-        "graph": "a hundred rows of a graph's breadth",
+        "graph": "a hundred rows of a graph's search width",
         "fixed": "any search in a graph",
     }
     for name, meaning in names.items():
@@ -65,7 +66,7 @@ def costs_table(before: SearchCosts, costs: SearchCosts) -> Table:
 
 def choices_table(costs: SearchCosts) -> Table:
     """Return a table of the ways that these costs make searches choose."""
-    table = Table(title=f"How the {_TOP_K} nearest are found if so many match the filters, and in how many ms")
+    table = Table(title=f"How the {_TOP_K} nearest are found if this many match the filters, and in how many ms")
     table.add_column("memories", justify="right")
     for share in _SHARES:
         table.add_column(f"{share:.1%}")

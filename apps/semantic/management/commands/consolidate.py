@@ -15,31 +15,34 @@ from apps.semantic.models import Consolidation, ConsolidationMode, Memory
 
 CONTINUE = "Repeat the command to continue."
 ENDS = {
-    RunEnd.COMPLETE: "All memories of the scope were compared.",
-    RunEnd.NOTHING_NEW: "Nothing is new since the last time; reset it in the admin to compare everything again.",
+    RunEnd.COMPLETE: "All memories of the scope have been compared.",
+    RunEnd.NOTHING_NEW: "Nothing has changed since the last run; reset it in the admin to compare everything again.",
     RunEnd.MEMORIES: CONTINUE,
-    RunEnd.DECISIONS: f"One run may write no more receipts. Review them; {CONTINUE[0].lower()}{CONTINUE[1:]}",
+    RunEnd.DECISIONS: "This run has written as many receipts as it may. Review them; "
+    f"{CONTINUE[0].lower()}{CONTINUE[1:]}",
     RunEnd.TIME: CONTINUE,
     RunEnd.STEPPED_ASIDE: "Another run is active, or the consolidation was changed during this one.",
-    RunEnd.WRITERS: f"Many memories are being saved at the moment. {CONTINUE}",
+    RunEnd.WRITERS: f"Many memories are being saved right now. {CONTINUE}",
 }
 
 
 class Command(BaseCommand):
     help = (
         "Look for conflicts among the stored memories of a scope: each gets a receipt, and with --decide the merge "
-        "rules are applied, which can be reverted. A run that was cut off continues where it stopped. With the name of "
-        "a consolidation, run that once, with its own settings."
+        "rules are applied, which can be reverted. A run that was interrupted continues where it "
+        "stopped. With the name of a consolidation, run that one once, with its own settings."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
-        parser.add_argument("name", nargs="?", help="An existing consolidation. Otherwise give the scope:")
+        parser.add_argument("name", nargs="?", help="An existing consolidation; otherwise name a scope:")
         parser.add_argument("--user")
         parser.add_argument("--household")
         parser.add_argument("--persona")
         parser.add_argument("--everyone", action="store_true", help="The memories of all users.")
-        parser.add_argument("--decide", action="store_true", help="Apply the rules; else conflicts are noticed.")
-        parser.add_argument("--dry-run", action="store_true", help="Only count what would be decided.")
+        parser.add_argument(
+            "--decide", action="store_true", help="Apply the rules; otherwise conflicts are only noticed."
+        )
+        parser.add_argument("--dry-run", action="store_true", help="Only show what would be decided.")
         parser.add_argument("--max-decisions", type=int, default=50, help="The most receipts to write (50).")
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -63,7 +66,7 @@ class Command(BaseCommand):
                 outcomes = consolidation_preview(scope=scope, progress=advance)
         except MemoryHubError as error:
             raise CommandError(str(error)) from error
-        self.stdout.write(f"{total} memories compared; would be decided: {count_text(outcomes)}. Nothing changed.")
+        self.stdout.write(f"{total} memories compared; it would decide: {count_text(outcomes)}. Nothing changed.")
 
     def run(self, consolidation: Consolidation, limits: RunLimits) -> None:
         """Run a consolidation once, and print the result."""
@@ -82,9 +85,9 @@ def read_scope(options: Mapping[str, Any]) -> Scope:
     """Return the scope that the options name. Raises CommandError for options that do not go together."""
     scope = Scope(options["user"] or None, options["household"] or None, options["persona"] or None)
     if sum((bool(options["name"]), bool(scope.named()), options["everyone"])) != 1:
-        raise CommandError("Give one of: a name, a scope (--user, --household, --persona), or --everyone.")
+        raise CommandError("Name one of: a consolidation, a scope (--user, --household, --persona), or --everyone.")
     if options["name"] and options["decide"]:
-        raise CommandError("A consolidation that has a name has a mode of its own; change it in the admin.")
+        raise CommandError("A named consolidation has its own mode; change it in the admin.")
     return scope
 
 

@@ -25,7 +25,7 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("file", type=Path)
-        parser.add_argument("--user-prefix", default="", help="The same as for import_memories.")
+        parser.add_argument("--user-prefix", default="", help="The prefix that import_memories was run with.")
         parser.add_argument("--mode", choices=[mode.value for mode in SearchMode], help="Default: hybrid.")
         parser.add_argument("--json", action="store_true", help="Print JSON instead of a table.")
         parser.add_argument("--output", type=Path, help="Also write the JSON to this file.")
@@ -41,7 +41,9 @@ class Command(BaseCommand):
         except (UnreadableFileError, MemoryHubError) as error:
             raise CommandError(str(error)) from error
         if not figures["overall"]["questions"]:
-            raise CommandError("No evidence is stored: run manage.py import_memories with the same file first.")
+            raise CommandError(
+                "None of the evidence is stored: first run manage.py import_memories with the same file."
+            )
         if options["output"]:
             options["output"].write_text(json.dumps(figures, indent=2) + "\n")
         self.print_figures(figures, as_json=options["json"])
@@ -63,7 +65,7 @@ class Command(BaseCommand):
 
 def figures_table(figures: dict[str, Any]) -> Table:
     """Return a table of recall and MRR by category."""
-    table = Table(title="Mean share of evidence found / share of questions with all of it")
+    table = Table(title="Mean share of evidence found / share of questions with all evidence found")
     table.add_column("questions of category")
     for name in ("count", *(f"@{k}" for k in CUTOFFS), "MRR"):
         table.add_column(name, justify="right")

@@ -16,13 +16,13 @@ from apps.semantic.imports.importer import BATCH_SIZE, ImportReport, import_memo
 class Command(BaseCommand):
     help = (
         "Import memories: JSON Lines (one memory per line, as in POST /api/semantic/memories) or a LoCoMo file "
-        "(one memory per turn). A memory that exists is skipped, or updated where the file claims more confidence, so "
-        "an import that was cut off is resumed by repeating it."
+        "(one memory per turn). An existing memory is skipped, or updated if the file has a "
+        "higher confidence, so repeat an import to resume it after an interruption."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("file", type=Path)
-        parser.add_argument("--user-prefix", default="", help="Put before the sample ids of a LoCoMo file.")
+        parser.add_argument("--user-prefix", default="", help="Prefix for the sample ids of a LoCoMo file.")
         parser.add_argument("--batch-size", type=int, default=BATCH_SIZE, help="Memories per transaction.")
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -47,6 +47,8 @@ class Command(BaseCommand):
         parts += [f"{report.actions[action]} {action.replace('_', ' ')}" for action in decided]
         self.stdout.write(", ".join([*parts, f"{report.failed} failed"]))
         if report.noticed:
-            self.stdout.write(f"{report.noticed} of the inserted disagree with others; see the conflicts in the admin.")
+            self.stdout.write(
+                f"{report.noticed} of the inserted memories disagree with others; see the conflicts in the admin."
+            )
         if report.failed:
             raise CommandError(f"{report.failed} of {report.total} could not be imported.")

@@ -12,11 +12,11 @@ from apps.semantic.judge.run import JudgeEnd
 from apps.semantic.judge.services import judge_preview, judge_run, judge_status, judge_update
 
 ENDS = {
-    JudgeEnd.COMPLETE: "Every undecided pair of the scope was asked about.",
+    JudgeEnd.COMPLETE: "The model was asked about every undecided pair of the scope.",
     JudgeEnd.PAIRS: "Repeat the command to continue.",
-    JudgeEnd.QUOTA: "No more pairs may be asked about today; the limit is in the admin.",
+    JudgeEnd.QUOTA: "The daily limit of pairs is reached; change it in the admin.",
     JudgeEnd.NO_MODEL: "No chat model is configured: nothing was asked.",
-    JudgeEnd.BUDGET: "The budget for chat models has no room today.",
+    JudgeEnd.BUDGET: "Today's budget for chat models is used up.",
     JudgeEnd.BREAKER: "The chat provider failed too often; calls are paused. Repeat the command later.",
     JudgeEnd.RATE: "The chat provider takes no more tokens for now. Repeat the command later.",
     JudgeEnd.PROVIDER: "The chat provider failed. Repeat the command to try again.",
@@ -26,8 +26,9 @@ ENDS = {
 
 class Command(BaseCommand):
     help = (
-        "Put pairs of memories whose conflict was noticed and not decided to the chat model, and decide by what it "
-        "says and by the merge rules; every decision can be reverted. Works whether the judge is on or not."
+        "Ask the chat model about pairs of memories whose conflict was noticed but not decided, and "
+        "decide by its verdict and the merge rules. Every decision can be reverted. Works even if the"
+        " judge is off."
     )
 
     def add_arguments(self, parser: CommandParser) -> None:
@@ -35,9 +36,11 @@ class Command(BaseCommand):
         parser.add_argument("--household")
         parser.add_argument("--persona")
         parser.add_argument("--everyone", action="store_true", help="The memories of all users.")
-        parser.add_argument("--max-pairs", type=int, help="The most pairs to ask about; else the limit of a day.")
+        parser.add_argument("--max-pairs", type=int, help="The most pairs to ask about; default: the daily limit.")
         parser.add_argument("--dry-run", action="store_true", help="Only count the pairs that would be asked about.")
-        parser.add_argument("--switch", choices=["on", "off"], help="Turn the scheduled runs on or off; asks nothing.")
+        parser.add_argument(
+            "--switch", choices=["on", "off"], help="Turn the scheduled runs on or off, without asking about any pair."
+        )
 
     def handle(self, *args: Any, **options: Any) -> None:
         if options["switch"]:
@@ -69,7 +72,7 @@ def read_scope(options: Mapping[str, Any]) -> Scope:
     """Return the scope that the options name. Raises CommandError for options that do not go together."""
     scope = Scope(options["user"] or None, options["household"] or None, options["persona"] or None)
     if bool(scope.named()) == options["everyone"]:
-        raise CommandError("Give a scope (--user, --household, --persona), or --everyone.")
+        raise CommandError("Name a scope (--user, --household, --persona), or use --everyone.")
     return scope
 
 

@@ -10,13 +10,13 @@ from apps.semantic.services import memories_purge
 
 
 class Command(BaseCommand):
-    help = "Remove every memory of a user for good, with vectors and history. It cannot be undone."
+    help = "Remove every memory of a user for good, with vectors and history. This cannot be undone."
 
     def add_arguments(self, parser: CommandParser) -> None:
         parser.add_argument("user")
-        parser.add_argument("--household", help="Only those of this household.")
-        parser.add_argument("--persona", help="Only those of this persona.")
-        parser.add_argument("--yes", action="store_true", help="Do it; without this only the number is printed.")
+        parser.add_argument("--household", help="Only memories of this household.")
+        parser.add_argument("--persona", help="Only memories of this persona.")
+        parser.add_argument("--yes", action="store_true", help="Remove them; without this, only print how many.")
 
     def handle(self, *args: Any, **options: Any) -> None:
         scope = Scope(options["user"], options["household"], options["persona"])

@@ -13,9 +13,10 @@ from apps.semantic.memories.reembed import reembed, reembed_needed
 
 class Command(BaseCommand):
     help = (
-        "Make new vectors for all memories with the configured embedding model and switch to them. Searches continue "
-        "with the old ones until the end; a run that was cut off continues where it stopped. Vectors that writers sent "
-        "are replaced as well. Afterwards start the hub with the new configuration."
+        "Compute new vectors for all memories with the configured embedding model, then switch to "
+        "them. Searches use the old ones until then; an interrupted run continues where it stopped. "
+        "Vectors sent by writers are replaced too. Afterwards start the hub with the new "
+        "configuration."
     )
 
     def handle(self, *args: Any, **options: Any) -> None:
@@ -26,4 +27,4 @@ class Command(BaseCommand):
                 made = reembed(embedder=embedder, progress=advance)
         except EmbeddingError as error:
             raise CommandError(str(error)) from error
-        self.stdout.write(f"{made} vectors made by {embedder.space.model}; before: {before or 'none'}.")
+        self.stdout.write(f"{made} vectors computed by {embedder.space.model}; before: {before or 'none'}.")

@@ -20,7 +20,7 @@ class Command(BaseCommand):
         for one in SUBCOMMANDS:
             sub = parts.add_parser(one.name, help=one.help, description=one.help)
             one.add_arguments(sub)
-            sub.add_argument("--json", action="store_true", help="Print the answer of the API.")
+            sub.add_argument("--json", action="store_true", help="Print the result as JSON, as the API returns it.")
 
     def handle(self, *args: Any, **options: Any) -> None:
         [chosen] = [one for one in SUBCOMMANDS if one.name == options["subcommand"]]

@@ -23,7 +23,7 @@ MAX_SHOWN = 1_000
 def add_conflicts_arguments(parser: CommandParser) -> None:
     """Add the options of `conflicts`."""
     source_argument(parser)
-    parser.add_argument("--all", action="store_true", help="Also those that were resolved.")
+    parser.add_argument("--all", action="store_true", help="Include resolved ones.")
 
 
 def run_conflicts(console: Console, options: Options) -> None:
@@ -41,10 +41,10 @@ def add_resolve_arguments(parser: CommandParser) -> None:
 
 
 def run_resolve(console: Console, options: Options) -> None:
-    """Decide about a conflict."""
+    """Decide a conflict."""
     uuid = read_uuid(options["conflict"])
     if uuid is None:
-        raise CommandError("Give the id of a conflict: `manage.py sync conflicts SOURCE` has them.")
+        raise CommandError("Name a conflict by its id: `manage.py sync conflicts SOURCE` lists them.")
     resolution = Resolution(options["resolution"])
     conflict = services.conflict_resolve(access=ACCESS, uuid=uuid, resolution=resolution)
     console.answer(conflict_json(conflict), f"{conflict.type} of {conflict.item_id}: {conflict.resolution}.")
@@ -53,7 +53,9 @@ def run_resolve(console: Console, options: Options) -> None:
 def add_rollback_arguments(parser: CommandParser) -> None:
     """Add the arguments of `rollback`."""
     source_argument(parser)
-    parser.add_argument("checkpoint", nargs="?", help="Its id; without it the checkpoints are listed.")
+    parser.add_argument(
+        "checkpoint", nargs="?", help="The id of the checkpoint; without it, the checkpoints are listed."
+    )
 
 
 def run_rollback(console: Console, options: Options) -> None:
@@ -62,18 +64,20 @@ def run_rollback(console: Console, options: Options) -> None:
     if not options["checkpoint"]:
         found = list(selectors.checkpoint_list(ACCESS, source.uuid))
         lines = [f"{each.uuid}  before the {each.run.kind} sync of {each.created_at:%Y-%m-%d %H:%M}" for each in found]
-        console.answer([checkpoint_json(each) for each in found], *(lines or ["There is no checkpoint yet."]))
+        console.answer([checkpoint_json(each) for each in found], *(lines or ["There are no checkpoints yet."]))
         return
     checkpoint = read_uuid(options["checkpoint"])
     if checkpoint is None:
-        raise CommandError(f"That is no id of a checkpoint: `manage.py sync rollback {source.name}` lists them.")
+        raise CommandError(f"That is not the id of a checkpoint: `manage.py sync rollback {source.name}` lists them.")
     print_run(console, services.sync_rollback(access=ACCESS, uuid=source.uuid, checkpoint=checkpoint))
     if not console.is_json:
         console.say(f"{source.name} is paused; `manage.py sync resume {source.name}` syncs it again.")
 
 
 SUBCOMMANDS = (
-    Subcommand("conflicts", "List the conflicts that wait for a person.", run_conflicts, add_conflicts_arguments),
-    Subcommand("resolve", "Decide about a conflict.", run_resolve, add_resolve_arguments),
-    Subcommand("rollback", "Take a source back to a checkpoint.", run_rollback, add_rollback_arguments),
+    Subcommand(
+        "conflicts", "List the conflicts that are waiting for a person.", run_conflicts, add_conflicts_arguments
+    ),
+    Subcommand("resolve", "Decide a conflict.", run_resolve, add_resolve_arguments),
+    Subcommand("rollback", "Roll a source back to a checkpoint.", run_rollback, add_rollback_arguments),
 )

@@ -26,23 +26,25 @@ def add_add_arguments(parser: CommandParser) -> None:
     """Add the options of `add`."""
     parser.add_argument("name")
     parser.add_argument("location", help="An address (https, ssh), or a path below a permitted folder.")
-    parser.add_argument("--owner", help="Whose memories the pointers are, such as team:platform.")
+    parser.add_argument("--owner", help="The owner of the pointers, such as team:platform.")
     parser.add_argument("--kind", choices=SourceKind.values, default=SourceKind.GIT, help="Default: git.")
-    parser.add_argument("--project", help="A tag of the memories.")
-    parser.add_argument("--branch", help="Default: the one that is checked out.")
+    parser.add_argument("--project", help="A tag for the memories.")
+    parser.add_argument("--branch", help="Default: the branch that is checked out.")
     parser.add_argument("--folder", help="Only what is below this folder of the source.")
     parser.add_argument("--include", action="append", help="Only files of this pattern; repeat it for more.")
     parser.add_argument("--exclude", action="append", help="No file of this pattern; repeat it for more.")
-    parser.add_argument("--layer", choices=LayerChoices.values, help="Of items that name none. Default: team.")
+    parser.add_argument("--layer", choices=LayerChoices.values, help="For items that do not name one. Default: team.")
     parser.add_argument("--convention", choices=ConventionChoices.values, help="Default: recognised file by file.")
-    parser.add_argument("--mapping", help="What its words mean: a JSON object with fields, statuses and kinds.")
+    parser.add_argument(
+        "--mapping", help="How the source's own words map to the hub's: a JSON object with fields, statuses and kinds."
+    )
     parser.add_argument("--resolution", action="append", metavar="TYPE=RESOLUTION", help="Instead of the default.")
     parser.add_argument("--credentials", help="The name of a secret to read the repository with.")
     parser.add_argument("--webhook-secret", help="The name of the secret of a webhook.")
-    parser.add_argument("--staleness", help="Sync when the last one is older, such as 6h.")
-    parser.add_argument("--sessions", type=int, help="Sync after so many sessions.")
+    parser.add_argument("--staleness", help="Sync when the last sync is older than this, such as 6h.")
+    parser.add_argument("--sessions", type=int, help="Sync after this many sessions.")
     parser.add_argument("--daily-at", help="Sync every day at this time, UTC, such as 03:00.")
-    parser.add_argument("--max-items", type=int, help="At most so many changes in an incremental sync.")
+    parser.add_argument("--max-items", type=int, help="The most changes in one incremental sync.")
 
 
 def read_object(text: str) -> Any:
@@ -50,7 +52,7 @@ def read_object(text: str) -> Any:
     try:
         return json.loads(text)
     except ValueError as error:
-        raise CommandError("--mapping is a JSON object.") from error
+        raise CommandError("--mapping must be a JSON object.") from error
 
 
 def run_add(console: Console, options: Options) -> None:
@@ -80,7 +82,7 @@ def read_pair(text: str) -> tuple[str, str]:
     """Return a type of conflict and its resolution. Raises CommandError."""
     name, sign, value = text.partition("=")
     if not sign:
-        raise CommandError("Say --resolution TYPE=RESOLUTION, such as orphaned_pointer=manual.")
+        raise CommandError("Write --resolution TYPE=RESOLUTION, such as orphaned_pointer=manual.")
     return name, value
 
 
@@ -89,7 +91,7 @@ def run_list(console: Console, options: Options) -> None:
     sources = list(selectors.source_list(ACCESS))
     console.answer([source_json(source, ACCESS) for source in sources], *map(describe, sources))
     if not sources and not console.is_json:
-        console.say("There is no source: `manage.py sync add` creates one.")
+        console.say("There are no sources: `manage.py sync add` creates one.")
 
 
 def describe(source: KnowledgeSource) -> str:
@@ -129,13 +131,13 @@ def run_pause(console: Console, options: Options) -> None:
 def run_resume(console: Console, options: Options) -> None:
     """Resume a source."""
     source = services.source_resume(access=ACCESS, uuid=find_source(options["source"]).uuid)
-    console.answer(source_json(source, ACCESS), f"{source.name} is synced again when a trigger is met.")
+    console.answer(source_json(source, ACCESS), f"{source.name} will sync when a trigger is met.")
 
 
 def add_remove_arguments(parser: CommandParser) -> None:
     """Add the options of `remove`."""
     source_argument(parser)
-    parser.add_argument("--yes", action="store_true", help="Do it; without this only the number of items is said.")
+    parser.add_argument("--yes", action="store_true", help="Delete it; without this, only show the number of items.")
 
 
 def run_remove(console: Console, options: Options) -> None:
@@ -143,7 +145,9 @@ def run_remove(console: Console, options: Options) -> None:
     source = find_source(options["source"])
     items = count_of(source.items.count(), "item")
     if not options["yes"]:
-        raise CommandError(f"This would delete {source.name} with {items}, and soft-delete its memories. Say --yes.")
+        raise CommandError(
+            f"This would delete {source.name} with {items}, and soft-delete its memories. Add --yes to do it."
+        )
     services.source_delete(access=ACCESS, uuid=source.uuid)
     console.answer({"id": str(source.uuid), "deleted": True}, f"{source.name} is deleted with {items}.")
 

@@ -34,5 +34,5 @@ def run_status(console: Console, options: Options) -> None:
 
 
 SUBCOMMANDS = (
-    Subcommand("status", "Show what the last sync left, and whether one is due.", run_status, source_argument),
+    Subcommand("status", "Show the state after the last sync, and whether a sync is due.", run_status, source_argument),
 )

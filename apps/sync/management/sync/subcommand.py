@@ -84,7 +84,7 @@ def find_source(name: str) -> KnowledgeSource:
         identifier = read_uuid(name)
         source = KnowledgeSource.objects.filter(uuid=identifier).first() if identifier else None
     if source is None:
-        raise CommandError(f"There is no source {name}: `manage.py sync list` has all of them.")
+        raise CommandError(f"There is no source {name}: `manage.py sync list` lists all of them.")
     return source
 
 

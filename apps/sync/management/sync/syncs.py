@@ -24,7 +24,7 @@ from apps.sync.schemas.runs import run_detail_json
 ENDS = {
     SyncRunState.COMPLETE: "complete",
     SyncRunState.PARTIAL: "some files could not be read; the others are synced",
-    SyncRunState.LIMITED: "more changes wait for the next sync",
+    SyncRunState.LIMITED: "more changes are waiting for the next sync",
     SyncRunState.FAILED: "failed",
     SyncRunState.INTERRUPTED: "interrupted",
 }
@@ -93,7 +93,7 @@ def describe_run(run: SyncRun) -> list[str]:
 def add_sync_arguments(parser: CommandParser) -> None:
     """Add the arguments of `full` and `incremental`."""
     source_argument(parser)
-    parser.add_argument("--allow-empty", action="store_true", help="Delete all pointers if there is no file any more.")
+    parser.add_argument("--allow-empty", action="store_true", help="Delete all pointers if no files are left.")
 
 
 def add_item_arguments(parser: CommandParser) -> None:
@@ -124,5 +124,5 @@ SUBCOMMANDS = (
     Subcommand("full", "Read everything and sync it.", run_full, add_sync_arguments),
     Subcommand("incremental", "Sync what changed since the last sync.", run_incremental, add_sync_arguments),
     Subcommand("item", "Sync one item.", run_item, add_item_arguments),
-    Subcommand("dry-run", "Say what each file would become, without writing.", run_dry, source_argument),
+    Subcommand("dry-run", "Show what each file would become, without writing.", run_dry, source_argument),
 )

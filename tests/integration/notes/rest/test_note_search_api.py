@@ -91,7 +91,7 @@ def test_command_makes_indexes_again(ana, capsys):
     append(api_for(Scope("ben")), "likes rice")
     place_of("ana").database.write_bytes(b"damaged")
     call_command("rebuild_notes_index")
-    assert "2 indexes were made again." in capsys.readouterr().out
+    assert "2 indexes were rebuilt." in capsys.readouterr().out
     assert ana.get(f"{SEARCH}?q=tea").json()["count"] == 1
     call_command("rebuild_notes_index", "--user", "ben")
     assert "Index 1 of 1: 1/1" in capsys.readouterr().err
