@@ -69,7 +69,7 @@ def test_overdue_schedule_says_by_how_much(operator: Client, sweep: Schedule) ->
 
 def test_schedule_is_paused_and_resumed(operator: Client, sweep: Schedule) -> None:
     assert "1 is paused" in post(operator, "work_pause", sweep.pk)
-    assert "paused already" in post(operator, "work_pause", sweep.pk)
+    assert "already paused" in post(operator, "work_pause", sweep.pk)
     post(operator, "work_resume", sweep.pk)
     sweep.refresh_from_db()
     assert sweep.repeats == -1

@@ -216,7 +216,7 @@ def test_an_export_that_failed_leaves_no_file(
     [
         (["--from", "2026-03-01T00:00:00"], "ISO 8601 with an offset"),
         (["--from", "soon"], "ISO 8601 with an offset"),
-        (["--from", "2026-03-02T00:00:00Z", "--to", "2026-03-01T00:00:00Z"], "lies after"),
+        (["--from", "2026-03-02T00:00:00Z", "--to", "2026-03-01T00:00:00Z"], "is after"),
     ],
 )
 def test_a_window_that_is_none_is_refused(tmp_path: Path, arguments: list[str], reason: str) -> None:

@@ -265,7 +265,7 @@ def test_doctor_by_hand_names_what_is_wrong_and_what_became_of_it(capsys: pytest
 
 
 def test_giving_up_goes_with_repairing() -> None:
-    with pytest.raises(CommandError, match="goes with --repair"):
+    with pytest.raises(CommandError, match="needs --repair"):
         call_command("timeline", "doctor", "--give-up")
 
 
@@ -294,7 +294,7 @@ def test_pruning_by_hand_can_be_rehearsed(capsys: pytest.CaptureFixture[str]) ->
 def test_purging_by_hand_wants_to_be_confirmed(capsys: pytest.CaptureFixture[str]) -> None:
     an_archived_segment([1, 2], scope=Scope("ana", "home"))
     record([3], scope=Scope("ana"))
-    with pytest.raises(CommandError, match=r"3 events \(1 rows, 2 in 1 file\) for good\. Say --yes"):
+    with pytest.raises(CommandError, match=r"3 events \(1 rows, 2 in 1 file\) for good\. Add --yes"):
         call_command("timeline", "purge", "--user-id", "ana")
     output = command("purge", "--user-id", "ana", "--household-id", "home", "--yes", capsys=capsys)
     assert output == "2 events (0 rows, 2 in 1 file) removed.\n"

@@ -188,7 +188,7 @@ def test_indexes_that_do_not_name_every_text_once_are_refused(server, indexes):
     for item, index in zip(answer["data"], indexes, strict=True):
         item["index"] = index
     server.say(answer)
-    with pytest.raises(EmbeddingResponseError, match="which vector is whose"):
+    with pytest.raises(EmbeddingResponseError, match="which vector belongs"):
         embedder(server).embed(["banana", "kiwi"])
 
 

@@ -276,7 +276,7 @@ def test_unload_removes_memories_made_of_events() -> None:
 def test_memories_of_another_origin_are_kept() -> None:
     memory_save(access=ACCESS, draft=MemoryDraft("Mine.", scope=Scope("sample-mara"), metadata={sample.METADATA: True}))
     before = everything()
-    assert "not of the sample" in fail("load_sample")
+    assert "not from the sample" in fail("load_sample")
     assert "nothing was removed" in run("unload_sample")
     assert everything() == before
 

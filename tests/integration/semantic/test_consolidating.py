@@ -687,11 +687,11 @@ def test_scopes_with_long_names_have_consolidations_of_their_own(disagreeing: li
 @pytest.mark.parametrize(
     ("arguments", "told"),
     [
-        ([], "Give one of"),
-        (["nightly", "--everyone"], "Give one of"),
-        (["--user", "ana", "--everyone"], "Give one of"),
+        ([], "Name one of"),
+        (["nightly", "--everyone"], "Name one of"),
+        (["--user", "ana", "--everyone"], "Name one of"),
         (["nightly"], "There is no consolidation 'nightly'"),
-        (["nightly", "--decide"], "a mode of its own"),
+        (["nightly", "--decide"], "has its own mode"),
         (["--everyone", "--max-decisions", "0"], "at least 1"),
     ],
 )

@@ -175,8 +175,8 @@ def test_command_switches_scheduled_runs(chat_model: ChatServer) -> None:
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        ([], "Give a scope"),
-        (["--user", "ana", "--everyone"], "Give a scope"),
+        ([], "Name a scope"),
+        (["--user", "ana", "--everyone"], "Name a scope"),
         (["--everyone", "--max-pairs", "0"], "at least 1"),
     ],
 )

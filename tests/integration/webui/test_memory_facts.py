@@ -182,7 +182,7 @@ def test_it_is_shared_with_no_household_of_others(household: str, ana: Client) -
 def test_the_same_words_there_already_are_said(ana: Client) -> None:
     memory = remember(ANA, "Ana plays the cello")
     memory_save(access=system_access("x", makes_ties=True), draft=MemoryDraft("Ana plays the cello", scope=HOME))
-    assert "known there already" in keep_for(ana, memory, "home")
+    assert "already known there" in keep_for(ana, memory, "home")
 
 
 def test_an_app_that_was_stopped_is_not_among_those_who_read(ana: Client) -> None:

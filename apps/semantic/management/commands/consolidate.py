@@ -16,7 +16,7 @@ from apps.semantic.models import Consolidation, ConsolidationMode, Memory
 CONTINUE = "Repeat the command to continue."
 ENDS = {
     RunEnd.COMPLETE: "All memories of the scope have been compared.",
-    RunEnd.NOTHING_NEW: "Nothing has changed since the last run; reset it in the admin to compare everything again.",
+    RunEnd.NOTHING_NEW: "Nothing is new since the last run; reset it in the admin to compare everything again.",
     RunEnd.MEMORIES: CONTINUE,
     RunEnd.DECISIONS: "This run has written as many receipts as it may. Review them; "
     f"{CONTINUE[0].lower()}{CONTINUE[1:]}",
