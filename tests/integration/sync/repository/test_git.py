@@ -201,7 +201,7 @@ def test_the_log_follows_a_file_through_folders_and_reads_only_what_differs(
     for number in range(20):
         origin.commit({f"others/{number}.md": f"{number}"}, "elsewhere")
     origin.commit({"texts/adr/1.md": None, "texts/2.md": "x"}, "removed")
-    origin.commit({"texts/adr/1.md": "two"}, "makes a new one")
+    origin.commit({"texts/adr/1.md": "two"}, "made again")
     read = list[bytes]()
     parse = Trees._parse
 
@@ -213,7 +213,7 @@ def test_the_log_follows_a_file_through_folders_and_reads_only_what_differs(
     with open_reader(source_of(origin.path)) as reader:
         reader.head()
         read.clear()
-        assert [one.subject for one in reader.log("texts/adr/1.md")] == ["makes a new one", "removed", "made"]
+        assert [one.subject for one in reader.log("texts/adr/1.md")] == ["made again", "removed", "made"]
         assert reader.log("texts/3.md") == ()
         # The root of each commit, twice, and a few folders.
         assert len(read) < 2 * 24 + 12
