@@ -32,6 +32,7 @@ ROLES = (
             *(f"{subject}.*" for subject in SUBJECTS),
             "core.*_apikey",
             "core.*_membership",
+            "core.view_hubprocess",
             "django_q.*",
             "audit.view_*",
             "accounts.view_*",

@@ -11,6 +11,7 @@ CHECKS = (
     _("the disk of the data directory is full: %(free)s MB are free"),
     _("the database is not migrated: run manage.py prepare"),
     _("no worker was heard of in the last %(seconds)s seconds: see logs/worker.log"),
+    _("the worker has not started yet"),
     _("could not be loaded (%(error)s); it is being tried again"),
     _("%(count)s schedules are overdue by two periods or more"),
 )

@@ -9,7 +9,7 @@ import logging
 import os
 import socket
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -31,6 +31,8 @@ DEAD_SECONDS = {ProcessKind.WEB: 15.0, ProcessKind.WORKER: 45.0}
 # A sign of life further ahead is from before the clock of the database was put back: it says nothing about now.
 AHEAD_SECONDS = 5.0
 FORGET_SECONDS = 600
+# A worker begins beside the web processes: for so long after them it is awaited, and has not stopped.
+WORKER_START_SECONDS = 60.0
 
 _PUBLISH = """
 INSERT INTO core_hubprocess AS known (kind, run, host, pid, started_at, seen_at, checks, facts)
@@ -45,7 +47,7 @@ _REMOVE = "DELETE FROM core_hubprocess WHERE (run, kind, host, pid) = (%s, %s, %
 _REMOVE_ENDED = "DELETE FROM core_hubprocess WHERE host = %s AND pid = ANY(%s)"
 _LIST = """
 SELECT kind, run, host, pid, started_at, extract(epoch FROM clock_timestamp() - seen_at)::float8,
-       checks::text, facts::text
+       extract(epoch FROM clock_timestamp() - started_at)::float8, checks::text, facts::text
 FROM core_hubprocess ORDER BY kind, host, started_at, pid
 """
 # For connections that are not Django's: which processes live, what each is ready for, and of its facts the levels and
@@ -69,7 +71,7 @@ Report = Callable[[], tuple[Mapping[str, str], Mapping[str, Any]]]
 class ProcessState:
     """What a process said last. age: seconds since then. checks: "ok" or what is missing. facts: by their source.
 
-    started_at: since when it was heard of without a break; a machine that slept begins again.
+    started_at: since when it was heard of without a break; a machine that slept begins again. uptime: seconds since.
     """
 
     kind: ProcessKind
@@ -78,6 +80,7 @@ class ProcessState:
     pid: int
     started_at: datetime
     age: float
+    uptime: float
     checks: Mapping[str, str]
     facts: Mapping[str, Any]
 
@@ -133,8 +136,8 @@ def live_processes() -> list[ProcessState]:
     with connection.cursor() as cursor:
         cursor.execute(_LIST)
         states = [
-            ProcessState(ProcessKind(kind), run, host, pid, started_at, age, json.loads(checks), json.loads(facts))
-            for kind, run, host, pid, started_at, age, checks, facts in cursor.fetchall()
+            ProcessState(ProcessKind(kind), *named, json.loads(checks), json.loads(facts))
+            for kind, *named, checks, facts in cursor.fetchall()
         ]
     return [state for state in states if state.is_alive]
 
@@ -164,6 +167,11 @@ def live_workers() -> list[ProcessState]:
     ]
 
 
+def is_worker_awaited(web: Iterable[ProcessState]) -> bool:
+    """Return whether a hub without a worker has just started. web: its live web processes."""
+    return 0 < max((state.uptime for state in web), default=0) < WORKER_START_SECONDS
+
+
 def web_ready() -> str | None:
     """Check that as many web processes run as are wanted. Return what is missing."""
     wanted = settings.MEMORYHUB.web_processes if settings.MEMORYHUB.run else 1
@@ -175,6 +183,8 @@ def worker_ready() -> str | None:
     """Check that a worker was heard of recently. Return what is missing."""
     if live_workers():
         return None
+    if is_worker_awaited(web_processes()):
+        return "the worker has not started yet"
     return f"no worker was heard of in the last {DEAD_SECONDS[ProcessKind.WORKER]:.0f} seconds: see logs/worker.log"
 
 

@@ -1,6 +1,7 @@
 """What needs a person now, by the sources of settings.PROBLEM_SOURCES: dotted paths of functions."""
 
 import logging
+from dataclasses import replace
 from typing import Any
 
 from django.conf import settings
@@ -10,7 +11,7 @@ from django.utils.translation import gettext
 
 from apps.core.bounds import is_bound
 from apps.core.health import OK, database_ready, run_checks
-from apps.monitor.domain.problems import Problem, ProblemSeverity
+from apps.monitor.domain.problems import Problem, ProblemSeverity, Remedy
 
 logger = logging.getLogger(__name__)
 DATABASE_CHECK = {"database": f"{database_ready.__module__}.{database_ready.__qualname__}"}
@@ -43,10 +44,19 @@ def current_problems() -> list[Problem]:
 
 
 def problems_for(user: Any) -> list[Problem]:
-    """Return the problems that an account may see, the worst first: none for one with a bound."""
+    """Return the problems that an account may see, the worst first: none for one with a bound.
+
+    Those with a button that it may not press come without.
+    """
     if is_bound(user):
         return []
-    return [problem for problem in current_problems() if user.has_perm(problem.permission)]
+    found = [problem for problem in current_problems() if user.has_perm(problem.permission)]
+    return [problem if may_press(user, problem.remedy) else replace(problem, remedy=None) for problem in found]
+
+
+def may_press(user: Any, remedy: Remedy | None) -> bool:
+    """Return whether an account may do what a button does."""
+    return remedy is None or not remedy.permission or user.has_perm(remedy.permission)
 
 
 def database_problem(answer: str) -> Problem:

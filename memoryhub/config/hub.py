@@ -87,7 +87,7 @@ class GuardConfig:
 
 @dataclass(frozen=True)
 class Config:
-    """The typed settings of one process."""
+    """The typed settings of one process. is_supervised: `manage.py up` runs it, and starts again what ends."""
 
     data_dir: Path
     host: str
@@ -129,6 +129,7 @@ class Config:
     live_sockets: int
     disk_warning_mb: int = 0
     audit_days: int = 365
+    is_supervised: bool = False
     access_log: str = "off"
 
     @property
@@ -269,6 +270,8 @@ def read_environment(env: Env) -> Config:
         # A trigger of the table keeps a month, whatever is set.
         audit_days=env.int("MEMORYHUB_AUDIT_DAYS", 365, validate=validate.Range(min=31, max=36_500)),
         access_log=env.str("MEMORYHUB_ACCESS_LOG", "off", validate=validate.OneOf(ACCESS_LOGS)),
+        # The mark by which the supervisor finds its children (memoryhub/process/children.py).
+        is_supervised=bool(env.str("MEMORYHUB_CHILD_OF", "")),
     )
 
 

@@ -6,6 +6,7 @@ from datetime import datetime
 
 from django.conf import settings
 from django.db.models import Max
+from django.urls import reverse
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
@@ -13,9 +14,9 @@ from apps.core.health import MB, OK, disk_space, run_checks
 from apps.core.models import HubProcess, ProcessKind
 from apps.core.pages.lists import listed
 from apps.core.pages.sayings import say
-from apps.core.processes import DEAD_SECONDS, ProcessState, live_processes, run_name
+from apps.core.processes import DEAD_SECONDS, ProcessState, is_worker_awaited, live_processes, run_name
 from apps.core.words import Words
-from apps.monitor.domain.problems import Problem, ProblemSeverity
+from apps.monitor.domain.problems import Problem, ProblemSeverity, Remedy
 from apps.monitor.services import HUB_PERMISSION
 from apps.semantic.domain.index_health import HINTS, IndexLevel, IndexReason
 from memoryhub.problems.links import link
@@ -54,7 +55,7 @@ def process_problems() -> Iterator[Problem]:
     workers = [
         state for state in states if state.kind is ProcessKind.WORKER and (named is None or state.run == run_name())
     ]
-    if not workers:
+    if not workers and not is_worker_awaited(web):
         yield worker_problem(last_seen_worker())
     if named and len(web) < settings.MEMORYHUB.web_processes:
         yield Problem(
@@ -77,7 +78,17 @@ def last_seen_worker() -> datetime | None:
 
 
 def worker_problem(since: datetime | None) -> Problem:
-    """Return the problem that no worker runs."""
+    """Return the problem that no worker runs. Only the supervisor of `up` can start another one from a page."""
+    advice = gettext("Start `manage.py qcluster` again with what keeps it running; its log says why it ended.")
+    remedy = link(gettext("See what waits"), "cockpit_work", more="#work-queue")
+    if settings.MEMORYHUB.is_supervised:
+        advice = gettext("Restart it here. If it stops again, the last lines of logs/worker.log say why.")
+        remedy = Remedy(
+            label=gettext("Restart worker"),
+            url=reverse("cockpit_work_restart"),
+            is_post=True,
+            permission="django_q.change_schedule",
+        )
     return Problem(
         code="worker_stopped",
         severity=ProblemSeverity.CRITICAL,
@@ -86,10 +97,10 @@ def worker_problem(since: datetime | None) -> Problem:
             "for %(seconds)s seconds."
         )
         % {"seconds": f"{DEAD_SECONDS[ProcessKind.WORKER]:.0f}"},
-        advice=gettext("Read logs/worker.log. With your own supervisor start `manage.py qcluster`."),
+        advice=advice,
         permission=HUB_PERMISSION,
         since=since,
-        remedy=link(gettext("See what waits"), "cockpit_work", more="#work-queue"),
+        remedy=remedy,
     )
 
 

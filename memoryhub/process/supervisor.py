@@ -15,6 +15,7 @@ from types import FrameType
 
 from apps.core.domain.backoff import Backoff
 from apps.core.domain.randomness import SYSTEM_RNG
+from apps.core.restart import take_restart
 from apps.core.terminal import say, say_for, step
 from memoryhub.config.hub import Config, read_config
 from memoryhub.postgres.check import DatabaseUnfitError, require_fit_server
@@ -81,6 +82,11 @@ class Part:
         self.attempts += 1
         self.restart_at = now + wait
         return wait
+
+    def end_for_restart(self) -> None:
+        """End the child, also one that hangs, or cut short its wait for a restart: it starts at the next look."""
+        self.child.end(self.stop_seconds)
+        self.attempts, self.restart_at = 0, time.monotonic()
 
 
 class Supervisor:
@@ -151,6 +157,7 @@ class Supervisor:
                 require_fit_server(settings)
         shutil.rmtree(self.metrics_dir, ignore_errors=True)
         self.metrics_dir.mkdir(mode=0o700, parents=True)
+        take_restart(self.config.data_dir)  # that of an earlier run
         if not self.signals:
             self.prepare()
         if not self.signals:
@@ -227,9 +234,12 @@ class Supervisor:
     # --- watching -------------------------------------------------------------------------------------
 
     def tick(self) -> None:
-        """Restart what has ended, and wait a moment."""
+        """Restart what has ended, and the worker where a page requests it, and wait a moment."""
         if self.keeper is not None and not self.signals:
             self.keeper.tick()
+        if take_restart(self.config.data_dir):
+            say("  A page of the admin restarts the worker.", "yellow")
+            self.parts[1].end_for_restart()
         for part in self.parts:
             self.watch(part)
         time.sleep(TICK_SECONDS)

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
+from django.conf import settings
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import reverse
@@ -13,6 +14,7 @@ from apps.cockpit.work.views import find_group
 from apps.core.admin.kit import operator_access
 from apps.core.domain.errors import MemoryHubError
 from apps.core.pages.sayings import say
+from apps.core.restart import request_restart
 from apps.events import services
 
 
@@ -63,6 +65,21 @@ def set_aside(request: HttpRequest, key: str) -> HttpResponse:
     said = ngettext("%(count)s failed task is set aside.", "%(count)s failed tasks are set aside.", count)
     messages.success(request, said % {"count": count})
     return HttpResponseRedirect(reverse("cockpit_work"))
+
+
+@require_POST
+def restart_worker(request: HttpRequest) -> HttpResponse:
+    """Have the supervisor of `manage.py up` restart the worker, also one that hangs; any other must be asked itself."""
+    if not settings.MEMORYHUB.is_supervised:
+        messages.error(request, gettext("The worker was not started by this hub, so it cannot be restarted from here."))
+        return HttpResponseRedirect(reverse("admin:index"))
+    try:
+        request_restart(settings.MEMORYHUB.data_dir)
+    except OSError as error:
+        messages.error(request, gettext("The worker could not be restarted: %(error)s.") % {"error": error.strerror})
+    else:
+        messages.success(request, gettext("The worker is being restarted. That takes up to half a minute."))
+    return HttpResponseRedirect(reverse("admin:index"))
 
 
 @require_POST

@@ -7,6 +7,7 @@ from apps.cockpit.work import actions, views
 
 LOOK, CHANGE = ("django_q.view_schedule",), ("django_q.view_schedule", "django_q.change_schedule")
 FAILED, HANDLE = ("django_q.view_failure",), ("django_q.view_failure", "django_q.change_failure")
+RESTART = ("core.view_hubprocess", "django_q.change_schedule")
 ROUTES, REDELIVER = ("events.view_delivery",), ("events.view_delivery", "events.redeliver_delivery")
 
 PAGES = (
@@ -22,6 +23,7 @@ PAGES = (
     Page(name="work_queue", path="work/queue/", view=views.queue_fragment, permissions=LOOK),
     Page(name="work_schedules", path="work/schedules/", view=views.schedules_fragment, permissions=LOOK),
     Page(name="work_run", path="work/schedules/<int:pk>/run/", view=actions.run_now, permissions=CHANGE),
+    Page(name="work_restart", path="work/restart/", view=actions.restart_worker, permissions=RESTART),
     Page(name="work_pause", path="work/schedules/<int:pk>/pause/", view=actions.pause, permissions=CHANGE),
     Page(name="work_resume", path="work/schedules/<int:pk>/resume/", view=actions.resume, permissions=CHANGE),
     Page(name="work_failures", path="work/failures/", view=views.failures_fragment, permissions=FAILED),

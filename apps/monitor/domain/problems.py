@@ -15,11 +15,12 @@ class ProblemSeverity(IntEnum):
 
 @dataclass(frozen=True, kw_only=True)
 class Remedy:
-    """A button that helps. url: of a page, or with `is_post` of a view that acts at once."""
+    """A button that helps. url: of a page, or with `is_post` of a view that acts at once. permission: to press it."""
 
     label: str
     url: str
     is_post: bool = False
+    permission: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -277,3 +277,35 @@ def test_problems_cost_few_statements_however_much_is_wrong() -> None:
     with CaptureQueriesContext(connection) as queries:
         assert len(current_problems()) > 10
     assert len(queries) <= 20
+
+
+def test_a_worker_is_awaited_after_a_start() -> None:
+    HubProcess.objects.all().delete()
+    beside("web", age=5)
+    assert not found("worker_stopped"), "the hub started five seconds ago"
+    assert readyz()["worker"] == "the worker has not started yet"
+    HubProcess.objects.update(started_at=timezone.now() - timedelta(seconds=70))
+    assert found("worker_stopped")
+
+
+def test_what_to_do_about_a_worker_fits_who_runs_it(settings: Any) -> None:
+    HubProcess.objects.all().delete()
+    [of_others] = found("worker_stopped")
+    assert "manage.py qcluster" in of_others.advice
+    assert of_others.remedy is not None
+    assert not of_others.remedy.is_post
+    settings.MEMORYHUB = replace(settings.MEMORYHUB, is_supervised=True)
+    [of_up] = found("worker_stopped")
+    assert "qcluster" not in of_up.advice
+    assert of_up.remedy is not None
+    assert (of_up.remedy.label, of_up.remedy.is_post) == ("Restart worker", True)
+
+
+def test_a_button_is_for_who_may_press_it(settings: Any) -> None:
+    HubProcess.objects.all().delete()
+    settings.MEMORYHUB = replace(settings.MEMORYHUB, is_supervised=True)
+    viewer = User.objects.create_user("viewer", is_staff=True)
+    viewer.user_permissions.add(Permission.objects.get(codename="view_hubprocess"))
+    [problem] = problems_for(viewer)
+    assert problem.code == "worker_stopped"
+    assert problem.remedy is None
