@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 from html import unescape
+from typing import Any
 
 from django import template
 from django.contrib import admin
@@ -48,6 +49,18 @@ def page_name(context: RequestContext) -> str:
     if title in {gettext("Delete"), gettext("Are you sure?")}:
         return gettext("Delete %(name)s?") % {"name": name}
     return capfirst(title.replace(str(found), name))
+
+
+@register.inclusion_tag("cockpit/now/alarms.html", takes_context=True)
+def alarms(context: RequestContext) -> Mapping[str, Any]:
+    """Render what is critical; nothing on *Now*, which shows it in full, and for visitors."""
+    from apps.cockpit.now.alarms import alarms_part
+
+    request = context.get("request")
+    match = getattr(request, "resolver_match", None)
+    if request is None or (match is not None and match.url_name in {"index", "cockpit_now"}):
+        return {}
+    return {**alarms_part(request), "csrf_token": context.get("csrf_token")}
 
 
 def list_name(model: type[Model]) -> str:

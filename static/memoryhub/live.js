@@ -96,6 +96,7 @@
 
   function showState() {
     if (isSignedOut) show("off", word("signedOut"), word("signedOutSentence"));
+    else if (document.querySelector("[data-alarm]")) show("alarm", word("inAlarm"), word("inAlarmSentence"));
     else if (isOpen()) show("live", word("liveNow"), word("liveNowSentence"));
     else if (MODE === "poll") show("poll", word("polling"), word("pollingSentence"));
     else if (!wasOpen && attempts < 2) show("wait", word("connecting"), word("connectingSentence"));
@@ -314,6 +315,7 @@
     document.body.addEventListener("htmx:beforeRequest", begin);
     document.body.addEventListener("htmx:afterRequest", finish);
     document.body.addEventListener("htmx:beforeSwap", keepForeignPagesOut);
+    document.body.addEventListener("htmx:afterSettle", showState);
     document.addEventListener("focusout", () => setTimeout(askStale));
     document.addEventListener("visibilitychange", () => {
       if (document.hidden) return;

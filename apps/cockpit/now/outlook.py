@@ -11,10 +11,10 @@ from django.utils.timezone import localtime
 from django.utils.translation import gettext, ngettext
 from django.utils.translation import gettext_lazy as _
 
+from apps.cockpit.now.alarms import seen_problems
 from apps.core.admin.kit import may_view, operator_access
 from apps.core.bounds import is_bound
 from apps.monitor.domain.problems import Problem, ProblemSeverity, Remedy
-from apps.monitor.services import problems_for
 from apps.semantic.services import open_conflicts
 
 TONES = {ProblemSeverity.NOTICE: "info", ProblemSeverity.WARNING: "warn", ProblemSeverity.CRITICAL: "bad"}
@@ -37,7 +37,7 @@ class Outlook:
 
 def outlook(request: HttpRequest, well_since: datetime | None, now: datetime) -> Outlook:
     """Return what needs the viewer. well_since: when the last problem of the last day ended, None without one."""
-    problems = tuple(bound_problems(request) if is_bound(request.user) else problems_for(request.user))
+    problems = tuple(bound_problems(request)) if is_bound(request.user) else seen_problems(request)
     if not problems:
         return Outlook(well_sentence(request, well_since, now), "good", ())
     count = len(problems)

@@ -1,4 +1,4 @@
-"""Tags of the pages: the navigation."""
+"""Tags of the pages: the navigation, and what of the hub does not work."""
 
 from typing import Any
 
@@ -23,3 +23,11 @@ def places(request: HttpRequest) -> dict[str, Any]:
     is_further = here in {place.name for place in further}
     context = {"places": PLACES, "further": further, "here": here, "is_further": is_further}
     return {**context, **(badge_of(person) if person else {})}
+
+
+@register.inclusion_tag("webui/home/alarms.html")
+def hub_alarms(request: HttpRequest) -> dict[str, Any]:
+    """Render what of the hub does not work just now, as far as a person notices it."""
+    from apps.webui.home.alarms import alarms_part
+
+    return alarms_part(request)
