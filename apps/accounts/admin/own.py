@@ -15,7 +15,7 @@ from django.shortcuts import resolve_url
 from django.template.response import TemplateResponse
 from django.urls import reverse
 from django.utils.http import url_has_allowed_host_and_scheme
-from django.utils.translation import ngettext
+from django.utils.translation import gettext, ngettext
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST, require_safe
 
@@ -35,13 +35,17 @@ __all__ = [
 
 
 def admin_login(request: HttpRequest, extra_context: object = None) -> HttpResponse:
-    """Redirect to the one page to sign in; an account that may not enter the admin is shown why."""
+    """Redirect to the one page to sign in, and people to their own pages; another account is shown what it lacks."""
     if not request.user.is_authenticated:
         query = QueryDict(mutable=True)
         query[REDIRECT_FIELD_NAME] = get_next_redirect_url(request) or reverse("admin:index")
         return HttpResponseRedirect(f"{resolve_url(settings.LOGIN_URL)}?{query.urlencode(safe='/')}")
     if not request.user.is_staff:
-        return no_access(request)
+        account = getattr(request.user, "account", None)
+        if account is None or not account.person_id:
+            return no_access(request)
+        messages.info(request, gettext("The admin is for those who run this hub. These are your own pages."))
+        return HttpResponseRedirect("/")
     return HttpResponseRedirect(get_next_redirect_url(request) or reverse("admin:index"))
 
 

@@ -1,6 +1,8 @@
 """The pages of a person show what is theirs, and nothing of others."""
 
 import re
+from html import unescape
+from typing import Any
 
 import pytest
 from django.test import Client
@@ -15,6 +17,10 @@ from tests.integration.webui.person import ANA, BEN, browser_of, remember
 pytestmark = pytest.mark.django_db
 
 OWN, OTHER = "quinceown", "quinceother"
+
+
+def text_of(answer: Any) -> str:
+    return unescape(answer.content.decode())
 
 
 def test_every_place_is_a_page() -> None:
@@ -68,8 +74,18 @@ def test_pages_are_kept_by_no_cache(ana: Client) -> None:
 
 
 def test_a_person_never_sees_the_admin(ana: Client) -> None:
-    assert ana.get(reverse("admin:semantic_memory_changelist")).status_code == 302
-    assert ana.get("/admin/", follow=True).status_code == 403
+    for path in ("/admin/", reverse("admin:semantic_memory_changelist")):
+        answer = ana.get(path, follow=True)
+        assert answer.redirect_chain[-1][0] == "/", "she is led to her own pages, and told why"
+        assert "The admin is for those who run this hub" in text_of(answer)
+
+
+def test_a_visitor_reads_what_this_is(db: None) -> None:
+    page = text_of(Client().get("/"))
+    assert "MemoryHub is the memory of your AI assistants" in page
+    assert f'href="{reverse("account_login")}"' in page
+    assert "webui.css" in page, "it looks like the pages that it leads to"
+    assert "readyz" not in page, "checks are for machines"
 
 
 def test_signing_in_leads_a_person_to_their_pages(db: None) -> None:
