@@ -11,6 +11,7 @@ import psutil
 import pytest
 from django.conf import settings
 
+from apps.core.restart import request_restart
 from tests.system.hub import Hub, alive, wait_for
 
 pytestmark = pytest.mark.xdist_group("hub")
@@ -94,6 +95,18 @@ def test_killed_part_is_started_again_and_leaves_nothing_behind(hub, word):
     wait_for(lambda: hub.part(word).pid != killed.pid, f"a new {word}")
     wait_for(lambda: hub.get("/readyz") == 200, "readiness")
     assert "SIGKILL" in hub.said()
+
+
+def test_a_worker_that_hangs_is_restarted_when_a_page_requests_it(hub):
+    hanging = hub.part("qcluster")
+    tree = [hanging, *hanging.children(recursive=True)]
+    for process in tree:
+        process.suspend()
+    request_restart(hub.data_dir)
+    wait_for(lambda: gone(tree), "the end of the worker that hangs")
+    wait_for(lambda: hub.part("qcluster").pid != hanging.pid, "a new worker")
+    wait_for(lambda: hub.get("/readyz") == 200, "readiness")
+    assert "restarts the worker" in hub.said()
 
 
 def test_a_killed_database_is_started_again(hub):
