@@ -1,5 +1,6 @@
 """What the card of the first steps does: a key, a memory, a search, the sample household, and the end of it."""
 
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
@@ -11,7 +12,7 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST
 
 from apps.cockpit.first_steps.card import own_id
-from apps.cockpit.first_steps.progress import ROW, sample_job
+from apps.cockpit.first_steps.progress import ROW, may_make_again, sample_job, steps_key
 from apps.cockpit.models import FirstSteps
 from apps.cockpit.now.page import now_page
 from apps.cockpit.pages import render_fragment
@@ -19,9 +20,9 @@ from apps.core.admin.kit import operator_access
 from apps.core.admin.snippets import QUESTION, key_snippets
 from apps.core.domain.clock import SYSTEM_CLOCK, utcnow
 from apps.core.domain.errors import MemoryHubError
-from apps.core.domain.scope import MAX_IDENTIFIER_CHARS, Permission, Scope
+from apps.core.domain.scope import MAX_IDENTIFIER_CHARS, Access, Permission, Scope
 from apps.core.pages.addresses import hub_address
-from apps.core.services import key_create
+from apps.core.services import key_create, key_rotate
 from apps.retrieval.domain.query import SearchQuery
 from apps.semantic.domain.memory import MemoryDraft
 from apps.semantic.services import memory_save, memory_search
@@ -46,16 +47,23 @@ def asked(request: HttpRequest, name: str, at_most: int) -> str:
 
 @require_POST
 def make_key(request: HttpRequest) -> HttpResponse:
-    """Make a key for the memories of one user, and show it in the answer itself: it is in no address and no session."""
+    """Make a key for the memories of one user, and show it in the answer itself: it is in no address and no session.
+
+    again: give the key that no application has used yet another secret, for who has lost the first.
+    """
     user_id = asked(request, "user_id", MAX_IDENTIFIER_CHARS) or own_id(request)
+    unused = steps_key()
     try:
-        key, secret = key_create(
-            name=_("First application"),
-            scope=Scope(user_id),
-            permission=Permission.WRITE,
-            expires_at=utcnow(SYSTEM_CLOCK) + KEY_LIFE,
-            actor=operator_access(request).actor,
-        )
+        if unused is not None and request.POST.get("again") and may_make_again(request, unused):
+            key, secret = key_rotate(uuid=unused.uuid, overlap=timedelta())
+        else:
+            key, secret = key_create(
+                name=_("First application"),
+                scope=Scope(user_id),
+                permission=Permission.WRITE,
+                expires_at=utcnow(SYSTEM_CLOCK) + KEY_LIFE,
+                actor=operator_access(request).actor,
+            )
     except MemoryHubError as error:
         return back(request, error.detail)
     offered = key_snippets(key, secret, hub_address(request))
@@ -65,17 +73,25 @@ def make_key(request: HttpRequest) -> HttpResponse:
 
 @require_POST
 def first_memory(request: HttpRequest) -> HttpResponse:
-    """Save a memory by hand, for those who have no application at hand."""
+    """Save a memory of the key's person by hand, for those who have no application at hand."""
     content = asked(request, "content", MAX_CONTENT_CHARS)
     if not request.user.has_perm("semantic.change_memory"):
         raise PermissionDenied
+    key = steps_key()
+    user_id = key.user_id if key else own_id(request)
     try:
-        draft = MemoryDraft(content, scope=Scope(asked(request, "user_id", MAX_IDENTIFIER_CHARS) or own_id(request)))
+        draft = MemoryDraft(content, scope=Scope(user_id))
         memory_save(access=operator_access(request), draft=draft)
     except MemoryHubError as error:
         return back(request, error.detail)
     messages.success(request, _("Saved. Now search for it."))
     return back(request)
+
+
+def assistant_access(request: HttpRequest) -> Access:
+    """Return what the application with the key may read, in the name of the viewer; before there is one, everything."""
+    key, viewer = steps_key(), operator_access(request)
+    return replace(key.access, permission=Permission.READ, actor=viewer.actor, makes_ties=False) if key else viewer
 
 
 @require_POST
@@ -85,7 +101,7 @@ def first_search(request: HttpRequest) -> HttpResponse:
     context: dict[str, Any] = {"asked": question, "is_answered": True}
     try:
         result = memory_search(
-            operator_access(request), SearchQuery(scope=Scope(), query=question or QUESTION, top_k=FOUND)
+            assistant_access(request), SearchQuery(scope=Scope(), query=question or QUESTION, top_k=FOUND)
         )
     except MemoryHubError as error:
         context["problem"] = error.detail

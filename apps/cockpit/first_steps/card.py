@@ -4,7 +4,7 @@ from typing import Any
 
 from django.http import HttpRequest, HttpResponse
 
-from apps.cockpit.first_steps.progress import ROW, open_steps, progress_of
+from apps.cockpit.first_steps.progress import ROW, may_make_again, open_steps, progress_of
 from apps.cockpit.models import FirstSteps
 from apps.cockpit.pages import render_fragment
 from apps.core.admin.snippets import QUESTION
@@ -25,7 +25,13 @@ def shown_steps(request: HttpRequest) -> dict[str, Any]:
     row = open_steps(request)
     if row is None:
         return {}
-    return {"progress": progress_of(request, row), "whose": own_id(request), "question": QUESTION}
+    progress = progress_of(request, row)
+    return {
+        "progress": progress,
+        "whose": progress.key.user_id if progress.key else own_id(request),
+        "question": QUESTION,
+        "may_make_again": may_make_again(request, progress.key),
+    }
 
 
 def own_id(request: HttpRequest) -> str:

@@ -8,9 +8,11 @@ from django.http import HttpRequest
 from apps.cockpit.models import FirstSteps
 from apps.core.admin.kit import operator_access
 from apps.core.bounds import is_bound
+from apps.core.domain.clock import SYSTEM_CLOCK, utcnow
 from apps.core.domain.scope import Scope
 from apps.core.jobs import BackgroundJob
-from apps.core.selectors import key_list
+from apps.core.models import ApiKey
+from apps.core.selectors import key_list, usable_keys, with_foreign
 from apps.semantic.selectors import memory_list
 
 # Whoever leads a hub through them makes a key, and sees the memories of everybody.
@@ -24,13 +26,14 @@ ABSENT, COMING, PRESENT, LEAVING, FAILED = "absent", "coming", "present", "leavi
 
 @dataclass(frozen=True)
 class Progress:
-    """Which steps are done. sample: one of the states of the sample household."""
+    """Which steps are done. sample: one of the states of the sample household. key: that of the steps."""
 
     has_key: bool
     is_called: bool
     has_memory: bool
     has_searched: bool
     sample: str
+    key: ApiKey | None
 
     @property
     def is_complete(self) -> bool:
@@ -41,6 +44,19 @@ class Progress:
     def is_over(self) -> bool:
         """Return whether all steps are done, and no sample household is left to be removed."""
         return self.is_complete and self.sample in {ABSENT, FAILED}
+
+
+def steps_key() -> ApiKey | None:
+    """Return the key that the steps are about: the newest that works for the memories of one user."""
+    found = usable_keys(utcnow(SYSTEM_CLOCK)).exclude(created_by=FIRST_START).exclude(user_id="")
+    return next(iter(with_foreign(found.order_by("-created_at", "-pk")[:1])), None)
+
+
+def may_make_again(request: HttpRequest, key: ApiKey | None) -> bool:
+    """Return whether the viewer made this key, and no application has it yet: then it can get another secret."""
+    if key is None or key.last_used_at is not None or not request.user.has_perm("core.change_apikey"):
+        return False
+    return key.created_by == operator_access(request).actor
 
 
 def may_lead(request: HttpRequest) -> bool:
@@ -68,6 +84,7 @@ def progress_of(request: HttpRequest, row: FirstSteps) -> Progress:
         has_memory=memories.exclude(user_id__startswith=settings.SAMPLE["prefix"]).exists(),
         has_searched=row.searched_at is not None,
         sample=sample_state(request, row),
+        key=steps_key(),
     )
 
 

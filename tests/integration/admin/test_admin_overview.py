@@ -18,6 +18,7 @@ from apps.semantic.services import memory_delete
 from apps.semantic.status import memory_counts
 from memoryhub.admin.navigation import environment
 from tests.integration.admin import bridge, timeline
+from tests.integration.core.processes import beside
 
 pytestmark = pytest.mark.django_db
 
@@ -78,11 +79,12 @@ def test_first_page_says_whether_events_become_memories(operator: Client) -> Non
 
 def test_failed_deliveries_are_marked_in_navigation(operator: Client, remember: Remember, subscriber: None) -> None:
     remember("one")
+    beside("worker")
     items = [item for group in operator.get(INDEX).context["sidebar_navigation"] for item in group["items"]]
     assert not any("badge" in item for item in items)
     Delivery.objects.update(status=Delivery.Status.FAILED)
     items = [item for group in operator.get(INDEX).context["sidebar_navigation"] for item in group["items"]]
-    assert [item["title"] for item in items if item.get("badge") == 1] == ["Deliveries"]
+    assert [str(item["title"]) for item in items if item.get("badge") == 1] == ["Now", "Deliveries"]
 
 
 def test_who_may_see_nothing_gets_no_numbers(staff: Callable[..., Client], remember: Remember) -> None:

@@ -11,7 +11,9 @@ from django.utils import timezone
 from django_q.models import OrmQ
 
 from apps.cockpit.models import FirstSteps
+from apps.core.domain.scope import Permission, Scope
 from apps.core.models import ApiKey, LockedUser
+from apps.core.services import key_create
 from apps.semantic.models import Memory
 from memoryhub.sample import PREFIX
 from memoryhub.tasks import sample_load, sample_unload
@@ -59,9 +61,48 @@ def test_a_fresh_hub_leads_to_the_first_search(operator: Client) -> None:
 
 def test_a_first_memory_can_be_saved_by_hand(operator: Client) -> None:
     text_of(operator, NOW)
-    assert "Now search for it" in post(operator, "first_memory", content="The key is under the mat", user_id="ana")
-    assert Memory.objects.get().user_id == "ana"
+    assert "Now search for it" in post(operator, "first_memory", content="The key is under the mat")
+    assert Memory.objects.get().user_id == "operator"
     assert done(operator) == 1
+
+
+def test_a_lost_key_is_made_again_until_it_is_used(operator: Client) -> None:
+    text_of(operator, NOW)
+    [lost] = set(re.findall(r"Bearer (mh_[\w-]+)", post(operator, "first_key", user_id="ana")))
+    page = text_of(operator, NOW)  # a reload, without the secret
+    assert lost not in page
+    assert "Make the key again" in page
+    [secret] = set(re.findall(r"Bearer (mh_[\w-]+)", post(operator, "first_key", again="1")))
+    assert ApiKey.objects.get().user_id == "ana"  # the same key, for the same person
+    assert Api(lost).post(MEMORIES, {"content": "Tea"}).status_code == 401
+    assert Api(secret).post(MEMORIES, {"content": "Tea"}).status_code == 201
+    assert "Make the key again" not in text_of(operator, NOW)
+    post(operator, "first_key", user_id="ben", again="1")
+    assert Api(secret).post(MEMORIES, {"content": "Milk"}).status_code == 201
+
+
+def test_a_key_of_another_operator_is_not_made_again(operator: Client) -> None:
+    text_of(operator, NOW)
+    key_create(name="kitchen", scope=Scope("ana"), permission=Permission.WRITE, actor="admin:other")
+    assert "Make the key again" not in text_of(operator, NOW)
+
+
+def test_the_steps_are_about_the_person_of_the_key(operator: Client, remember: Callable[..., Memory]) -> None:
+    text_of(operator, NOW)
+    post(operator, "first_key", user_id="ana")
+    assert "Save a memory of ana here" in text_of(operator, NOW)
+    post(operator, "first_memory", content="The key is under the mat")
+    assert Memory.objects.get().user_id == "ana"
+    remember("The key is in the drawer", user="ben")
+    page = post(operator, "first_search", question="where is the key?")
+    assert "Search as an assistant of ana would" in page
+    assert "under the mat" in page
+    assert "in the drawer" not in page
+
+
+def test_what_is_critical_stands_above_the_steps(operator: Client) -> None:
+    page = text_of(operator, NOW)
+    assert page.index("The background worker has stopped") < page.index(TITLE)
 
 
 def test_a_search_by_script_gets_a_part_of_the_page(operator: Client, remember: Callable[..., Memory]) -> None:
@@ -99,6 +140,7 @@ def test_the_sample_is_brought_in_and_removed(operator: Client) -> None:
     sample_load("run")
     page = text_of(operator, NOW)
     assert "Remove it again" in page
+    assert TITLE in page
     assert done(operator) == 0  # its memories are not the first ones
     assert "is being removed" in post(operator, "sample", act="remove")
     FirstSteps.objects.update(sample_run=None)
