@@ -10,16 +10,22 @@ from typing import Any, ClassVar, Generic, NamedTuple, TypeVar
 import httpx2
 
 from apps.core.domain.clock import SYSTEM_CLOCK, Clock
+from apps.core.http_calls import CallConnection
 from apps.core.per_process import PerProcess
 from apps.llm.domain.chat import ChatRequest, ChatStream, Completion, TextChunk, Timeouts, Usage
 from apps.llm.providers.answers import AnswerBuilder, AnswerDelta, listed_models
-from apps.llm.providers.connections import CallConnection, http_timeout
 from apps.llm.providers.endpoint import Endpoint
 from apps.llm.providers.failures import ErrorTranslator
 
 C = TypeVar("C")
 R = TypeVar("R")
 NOTHING = Usage(0, 0)
+
+
+def http_timeout(timeouts: Timeouts, *, streams: bool) -> httpx2.Timeout:
+    """Return the timeouts of single operations. streams: whether the answer comes in pieces."""
+    connect = min(timeouts.connect, timeouts.total)
+    return httpx2.Timeout(timeouts.idle if streams else timeouts.total, connect=connect, pool=connect)
 
 
 class BorrowedClient(NamedTuple, Generic[C]):

@@ -6,8 +6,9 @@ from collections.abc import Iterator
 import httpcore2
 import pytest
 
+from apps.core.http_calls import CallConnection
 from apps.llm.domain.chat import ChatMessage, ChatRequest, ChatTimeoutError, MessageRole, TimeoutPhase, Timeouts
-from apps.llm.providers.connections import CallConnection, http_timeout
+from apps.llm.providers.sdk_chat import http_timeout
 from tests.integration.llm.chat_server import Reply
 from tests.integration.llm.providers.conftest import QUESTION
 

@@ -2,8 +2,8 @@ import logging
 
 import pytest
 
+from apps.core.http_calls import SENT_HEADERS
 from apps.llm.domain.chat import JSON_INSTRUCTION, ChatBadRequestError, ChatMessage, ChatRequest, MessageRole
-from apps.llm.providers.connections import SENT_HEADERS
 from apps.llm.providers.endpoint import Endpoint
 from apps.llm.providers.openai_chat import OpenAIChat
 from tests.integration.llm.chat_server import Received, Reply

@@ -1,4 +1,4 @@
-"""Connections to model servers, and the watchdog that ends calls at their deadlines.
+"""Connections to servers that operators name, and the watchdog that ends calls at their deadlines.
 
 HTTP clients know only how long one read may take. A server that sends a byte now and then, or a comment to keep the
 connection open, would hold a caller for as long as it likes. So a watchdog shuts down the connection of a call at the
@@ -20,7 +20,6 @@ import httpcore2
 import httpx2
 
 from apps.core.per_process import PerProcess
-from apps.llm.domain.chat import Timeouts
 
 KEEPALIVE_SECONDS = 60.0
 TICK_SECONDS = 0.02
@@ -47,7 +46,7 @@ _LAST_WORD = b"[DONE]"
 class CallConnection:
     """An HTTP client for one call at a time, which the watchdog can interrupt. Proxies are those of the environment.
 
-    Redirects are not followed: what people said goes to the configured server and to no other. Headers are
+    Redirects are not followed: what is sent goes to the configured server and to no other. Headers are
     `SENT_HEADERS`: the SDKs add others, from variables of their own and about this machine.
 
     deadline: when the call must be over, by `time.monotonic`; may be changed while it is watched. is_interrupted: the
@@ -144,7 +143,7 @@ class Watchdog:
         with self._changed:
             self._calls.add(call)
             if self._thread is None:
-                self._thread = threading.Thread(target=self._run, name="chat-watchdog", daemon=True)
+                self._thread = threading.Thread(target=self._run, name="call-watchdog", daemon=True)
                 self._thread.start()
             elif len(self._calls) == 1:
                 self._changed.notify()
@@ -165,12 +164,6 @@ class Watchdog:
                     call.interrupt()
             # Deadlines change while a call is under way; looking often is cheaper than a wake-up for each change.
             time.sleep(TICK_SECONDS)
-
-
-def http_timeout(timeouts: Timeouts, *, streams: bool) -> httpx2.Timeout:
-    """Return the timeouts of single operations. streams: whether the answer comes in pieces."""
-    connect = min(timeouts.connect, timeouts.total)
-    return httpx2.Timeout(timeouts.idle if streams else timeouts.total, connect=connect, pool=connect)
 
 
 @cache
