@@ -173,7 +173,7 @@ MFA_SUPPORTED_TYPES = ["totp", "webauthn", "recovery_codes"]
 MFA_PASSKEY_LOGIN_ENABLED = True
 # No e-mail address is verified here.
 MFA_ALLOW_UNVERIFIED_EMAIL = True
-# No mail is ever sent.
+# No mail is sent but alarms, by a server of their own (apps/monitor/alarms).
 EMAIL_BACKEND = "django.core.mail.backends.dummy.EmailBackend"
 PUBLIC_HOST = urlsplit(CONFIG.public_url or "").hostname
 ALLOWED_HOSTS = sorted(

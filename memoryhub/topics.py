@@ -107,6 +107,8 @@ UNWATCHED: dict[str, str] = {
     "events_event": "written with its deliveries",
     "llm_budgetreservation": "a call under way; its end is a model call",
     "llm_tokenuse": "a call under way; its end is a model call",
+    "monitor_alarm": "a copy of problems, of which live push says that they have changed",
+    "monitor_alarmsettings": "written each minute; the page of alarms shows those of its moment",
     "monitor_counterreading": "written with the samples of a minute",
     "notes_conversationmessage": "written with its conversation",
     "people_connectionrequest": "a code of some minutes, which no page lists",

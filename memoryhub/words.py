@@ -19,6 +19,9 @@ JOBS: dict[str, JobWords] = {
         _("Clear model guards"), _("Removes reservations and counts of chat models that are no longer needed.")
     ),
     "apps.monitor.tasks.sample": JobWords(_("Sample numbers"), _("Keeps the numbers of this minute for charts.")),
+    "apps.monitor.tasks.send_alarms": JobWords(
+        _("Send alarms"), _("Sends by mail or to a webhook which problems began, and which are over.")
+    ),
     "apps.monitor.tasks.roll_up": JobWords(
         _("Thin out numbers"), _("Joins old samples into one an hour, a year at most.")
     ),

@@ -3,6 +3,7 @@
 from apps.cockpit.access.table import PAGES as ACCESS
 from apps.cockpit.activity.table import PAGES as ACTIVITY
 from apps.cockpit.admin.audit import PAGES as AUDIT
+from apps.cockpit.alarms.table import PAGES as ALARMS
 from apps.cockpit.ask.table import PAGES as ASK
 from apps.cockpit.decisions.table import PAGES as DECISIONS
 from apps.cockpit.first_steps.table import PAGES as FIRST_STEPS
@@ -18,6 +19,7 @@ PAGES: tuple[Page, ...] = (
     *NOW,
     *FIRST_STEPS,
     *ACTIVITY,
+    *ALARMS,
     *ASK,
     *PEOPLE,
     *DECISIONS,

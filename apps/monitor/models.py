@@ -1,8 +1,12 @@
-"""Numbers over time: a sample of each series every minute, one an hour after two days, for a year."""
+"""Numbers over time: a sample of each series every minute, one an hour after two days, for a year. And alarms."""
 
 from typing import ClassVar
 
 from django.db import models
+from django.utils.translation import gettext_lazy as _
+
+from apps.core.sealed import unseal
+from apps.monitor.domain.problems import ProblemSeverity
 
 
 class Sample(models.Model):
@@ -35,3 +39,68 @@ class CounterReading(models.Model):
 
     def __str__(self) -> str:
         return f"{self.host} {self.at:%Y-%m-%d %H:%M}"
+
+
+class AlarmSettings(models.Model):
+    """To whom alarms are sent: one row, made when that is first set. Without an address nothing is sent.
+
+    sealed_url: of the webhook, which whoever knows it may post to. language: of what is sent. looked_at: when problems
+    were last looked at. failures: by channel, why the last attempt failed.
+    """
+
+    mail = models.EmailField(_("Mail to"), blank=True, default="")
+    sealed_url = models.TextField(blank=True, default="")
+    least = models.PositiveSmallIntegerField(
+        _("Send"),
+        default=int(ProblemSeverity.WARNING),
+        choices=[
+            (int(ProblemSeverity.CRITICAL), _("only what is critical")),
+            (int(ProblemSeverity.WARNING), _("warnings, too")),
+        ],
+    )
+    language = models.CharField(max_length=20, default="en")
+    looked_at = models.DateTimeField(null=True)
+    sent_at = models.DateTimeField(null=True)
+    failures = models.JSONField(default=dict)
+
+    class Meta:
+        verbose_name = _("alarm settings")
+        verbose_name_plural = _("alarm settings")
+        constraints: ClassVar[list[models.BaseConstraint]] = [
+            models.CheckConstraint(name="monitor_alarmsettings_one", condition=models.Q(pk=1)),
+        ]
+
+    def __str__(self) -> str:
+        return str(self._meta.verbose_name)
+
+    @property
+    def url(self) -> str:
+        """Return the address of the webhook, nothing without one."""
+        return unseal(self.sealed_url) if self.sealed_url else ""
+
+
+class Alarm(models.Model):
+    """A problem that alarms are about, until its end was sent as well. Written by `alarms` only.
+
+    ended_at: since when it is not there. sent: by channel, `began` or `ended`, whichever was sent last.
+    """
+
+    code = models.CharField(max_length=100)
+    subject = models.CharField(max_length=500, blank=True, default="")
+    severity = models.PositiveSmallIntegerField()
+    sentence = models.TextField()
+    advice = models.TextField(blank=True, default="")
+    began_at = models.DateTimeField()
+    ended_at = models.DateTimeField(null=True)
+    sent = models.JSONField(default=dict)
+
+    class Meta:
+        verbose_name = _("alarm")
+        verbose_name_plural = _("alarms")
+        constraints: ClassVar[list[models.BaseConstraint]] = [
+            # A problem that two processes see at once is one alarm.
+            models.UniqueConstraint(fields=["code", "subject"], name="monitor_alarm_once"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.code} {self.subject}".strip()

@@ -1,5 +1,8 @@
-"""The door of `monitor`: numbers over time, and what needs a person."""
+"""The door of `monitor`: numbers over time, what needs a person, and alarms about it."""
 
+from apps.monitor.alarms.channels import check_url
+from apps.monitor.alarms.send import alarms_send
+from apps.monitor.alarms.settings import alarm_settings, alarm_settings_save, alarm_test
 from apps.monitor.charts import series_read
 from apps.monitor.problems import HUB_PERMISSION, current_problems, problems_for
 from apps.monitor.samples import all_series, sample_take, samples_roll_up
@@ -7,8 +10,13 @@ from apps.monitor.watch import begin_problem_watch, end_problem_watch
 
 __all__ = [
     "HUB_PERMISSION",
+    "alarm_settings",
+    "alarm_settings_save",
+    "alarm_test",
+    "alarms_send",
     "all_series",
     "begin_problem_watch",
+    "check_url",
     "current_problems",
     "end_problem_watch",
     "problems_for",

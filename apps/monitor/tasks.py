@@ -11,3 +11,8 @@ def sample() -> None:
 def roll_up() -> None:
     """Each hour: join old samples into one an hour, and delete the oldest."""
     services.samples_roll_up()
+
+
+def send_alarms() -> None:
+    """Each minute: send which problems began, and which are over."""
+    services.alarms_send()

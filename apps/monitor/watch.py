@@ -2,16 +2,20 @@
 
 import logging
 import threading
+import time
 
 from django.db import Error, connection
 
 from apps.core.per_process import PerProcess
+from apps.monitor.alarms.send import alarms_send
 from apps.monitor.problems import current_problems
 
 logger = logging.getLogger(__name__)
 
 # A problem reaches browsers within two seconds of being one.
 TICK_SECONDS = 1.5
+# How often this process looks whether the worker, which sends alarms, has done so.
+ALARM_SECONDS = 15.0
 # Any number that no other advisory lock of this project uses.
 WATCH_LOCK = 0x6D68_7077
 CHANNEL, TOPIC = "memoryhub_live", "health"
@@ -27,6 +31,8 @@ class ProblemWatch:
         self._thread: threading.Thread | None = None
         self._has_lock = False
         self._known: State | None = None
+        self._alarms: threading.Thread | None = None
+        self._alarms_at = 0.0
 
     def begin(self) -> None:
         """Judge every 1.5 seconds from now on."""
@@ -43,6 +49,7 @@ class ProblemWatch:
         while not self._has_ended.wait(TICK_SECONDS):
             try:
                 self.tick()
+                self.look_after_alarms()
             except Error as error:
                 logger.info("problems could not be judged: %s", type(error).__name__)
                 self.let_go()
@@ -61,6 +68,16 @@ class ProblemWatch:
         self._known = state
         return True
 
+    def look_after_alarms(self) -> None:
+        """Send alarms in the worker's place where it has not for too long, in a thread: a server may be slow."""
+        now = time.monotonic()
+        is_busy = self._alarms is not None and self._alarms.is_alive()
+        if not self._has_lock or is_busy or now - self._alarms_at < ALARM_SECONDS:
+            return
+        self._alarms_at = now
+        self._alarms = threading.Thread(target=send_overdue_alarms, name="alarms", daemon=True)
+        self._alarms.start()
+
     def has_lock(self) -> bool:
         """Return whether this connection has the lock, or gets it now. The database releases it with the connection."""
         if not self._has_lock or connection.connection is None:
@@ -72,6 +89,18 @@ class ProblemWatch:
     def let_go(self) -> None:
         """Close the connection, and with it the lock. What was known may have changed until it is taken again."""
         self._has_lock, self._known = False, None
+        connection.close()
+
+
+def send_overdue_alarms() -> None:
+    """Send the alarms that the worker has not sent."""
+    try:
+        alarms_send(only_overdue=True)
+    except Error as error:
+        logger.info("alarms could not be sent: %s", type(error).__name__)
+    except Exception:
+        logger.exception("alarms could not be sent")
+    finally:
         connection.close()
 
 

@@ -12,7 +12,7 @@ from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from apps.cockpit.admin.urls import PAGES
-from apps.cockpit.now.alarms import seen_problems
+from apps.cockpit.selectors import seen_problems
 from apps.core.admin.kit import may_view, operator_access
 from apps.core.bounds import is_bound
 from apps.core.words import Words

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from decimal import Decimal
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlsplit
+from urllib.parse import unquote, urlsplit
 
 import dj_database_url
 from django.core.exceptions import ImproperlyConfigured
@@ -86,6 +86,19 @@ class GuardConfig:
 
 
 @dataclass(frozen=True)
+class MailConfig:
+    """The mail server by which alarms are sent. is_ssl: encrypted from the start; is_starttls: from a command on."""
+
+    host: str
+    port: int
+    username: str
+    password: str = field(repr=False)
+    is_ssl: bool
+    is_starttls: bool
+    sender: str
+
+
+@dataclass(frozen=True)
 class Config:
     """The typed settings of one process. is_supervised: `manage.py up` runs it, and starts again what ends."""
 
@@ -130,6 +143,7 @@ class Config:
     disk_warning_mb: int = 0
     audit_days: int = 365
     is_supervised: bool = False
+    mail: MailConfig | None = None
     access_log: str = "off"
 
     @property
@@ -272,6 +286,7 @@ def read_environment(env: Env) -> Config:
         access_log=env.str("MEMORYHUB_ACCESS_LOG", "off", validate=validate.OneOf(ACCESS_LOGS)),
         # The mark by which the supervisor finds its children (memoryhub/process/children.py).
         is_supervised=bool(env.str("MEMORYHUB_CHILD_OF", "")),
+        mail=read_mail(env),
     )
 
 
@@ -289,6 +304,38 @@ def read_public_url(env: Env) -> str | None:
     if url and (urlsplit(url).scheme not in {"http", "https"} or not urlsplit(url).hostname):
         raise ImproperlyConfigured("MEMORYHUB_PUBLIC_URL must look like https://hub.example.org.")
     return url
+
+
+def read_mail(env: Env) -> MailConfig | None:
+    """Return the mail server, if there is one. Raises ImproperlyConfigured.
+
+    smtps:// is encrypted from the start, smtp:// by STARTTLS, but to a server on this machine.
+    """
+    url = env.str("MEMORYHUB_SMTP_URL", "")
+    if not url:
+        return None
+    try:
+        parts = urlsplit(url)
+        host, port = parts.hostname, parts.port
+    except ValueError:
+        host, port = None, None
+    sender = env.str("MEMORYHUB_MAIL_FROM", "")
+    if not host or parts.scheme not in {"smtp", "smtps"}:
+        raise ImproperlyConfigured("MEMORYHUB_SMTP_URL must look like smtps://name:password@mail.example.org:465.")
+    if "@" not in sender:
+        raise ImproperlyConfigured(
+            "MEMORYHUB_MAIL_FROM must be the address that mail comes from, with MEMORYHUB_SMTP_URL."
+        )
+    is_ssl, is_here = parts.scheme == "smtps", host in {"localhost", "127.0.0.1", "::1"}
+    return MailConfig(
+        host=host,
+        port=port or (465 if is_ssl else 25 if is_here else 587),
+        username=unquote(parts.username or ""),
+        password=unquote(parts.password or ""),
+        is_ssl=is_ssl,
+        is_starttls=not is_ssl and not is_here,
+        sender=sender,
+    )
 
 
 def read_redis_url(env: Env) -> str | None:

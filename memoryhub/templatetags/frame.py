@@ -54,7 +54,7 @@ def page_name(context: RequestContext) -> str:
 @register.inclusion_tag("cockpit/now/alarms.html", takes_context=True)
 def alarms(context: RequestContext) -> Mapping[str, Any]:
     """Render what is critical; nothing on *Now*, which shows it in full, and for visitors."""
-    from apps.cockpit.now.alarms import alarms_part
+    from apps.cockpit.selectors import alarms_part
 
     request = context.get("request")
     match = getattr(request, "resolver_match", None)

@@ -27,6 +27,7 @@ def test_a_second_start_makes_none_of_them_again() -> None:
         "bridge: catch up",
         "bridge: trim",
         "models: sweep guards",
+        "monitor: alarms",
         "monitor: roll up",
         "monitor: sample",
         "notes: clear conversations",

@@ -1,0 +1,1 @@
+"""*Alarms*: to whom the hub sends what is wrong with it."""
