@@ -17,12 +17,14 @@ def empty_caches() -> Iterator[None]:
 
 def _forget() -> None:
     from apps.episodic.store.file_cache import reset_archive_cache
+    from apps.monitor.services import forget_recent_problems
     from apps.notes.index.handles import indexes_close
     from apps.semantic.index.cache import index_cache
     from apps.semantic.store.embedding_space import forget_space
 
     index_cache().clear()
     reset_archive_cache()
+    forget_recent_problems()
     forget_space()
     indexes_close()
 

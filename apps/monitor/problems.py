@@ -1,22 +1,28 @@
 """What needs a person now, by the sources of settings.PROBLEM_SOURCES: dotted paths of functions."""
 
 import logging
+import time
+from collections.abc import Iterable
 from dataclasses import replace
 from typing import Any
 
 from django.conf import settings
 from django.db import InterfaceError, OperationalError
 from django.utils.module_loading import import_string
-from django.utils.translation import gettext
+from django.utils.translation import get_language, gettext
 
 from apps.core.bounds import is_bound
 from apps.core.health import OK, database_ready, run_checks
+from apps.core.per_process import PerProcess
 from apps.monitor.domain.problems import Problem, ProblemSeverity, Remedy
 
 logger = logging.getLogger(__name__)
 DATABASE_CHECK = {"database": f"{database_ready.__module__}.{database_ready.__qualname__}"}
+# What the frame of pages says of problems is so old at most; the browser asks again then.
+RECENT_SECONDS = 3.0
 # Problems of the hub as a whole are for those who may see its processes.
 HUB_PERMISSION = "core.view_hubprocess"
+_recent: PerProcess[dict[str, tuple[float, list[Problem]]]] = PerProcess(dict)
 
 
 def current_problems() -> list[Problem]:
@@ -43,14 +49,30 @@ def current_problems() -> list[Problem]:
     return sorted(found, key=lambda problem: (-problem.severity, problem.code, problem.subject))
 
 
-def problems_for(user: Any) -> list[Problem]:
+def recent_problems() -> tuple[list[Problem], bool]:
+    """Return the problems, and whether they are of now: those of a moment ago are asked for once, for many pages."""
+    known, language, now = _recent.get(), get_language() or "", time.monotonic()
+    if language in known and now - known[language][0] < RECENT_SECONDS:
+        return known[language][1], False
+    found = current_problems()
+    known[language] = (now, found)
+    return found, True
+
+
+def forget_recent_problems() -> None:
+    """Have the next page ask for the problems of now."""
+    _recent.forget()
+
+
+def problems_for(user: Any, found: Iterable[Problem] | None = None) -> list[Problem]:
     """Return the problems that an account may see, the worst first: none for one with a bound.
 
-    Those with a button that it may not press come without.
+    Those with a button that it may not press come without. found: the problems, those of now without.
     """
     if is_bound(user):
         return []
-    found = [problem for problem in current_problems() if user.has_perm(problem.permission)]
+    all_found = current_problems() if found is None else found
+    found = [problem for problem in all_found if user.has_perm(problem.permission)]
     return [problem if may_press(user, problem.remedy) else replace(problem, remedy=None) for problem in found]
 
 

@@ -4,7 +4,13 @@ from apps.monitor.alarms.channels import check_url
 from apps.monitor.alarms.send import alarms_send
 from apps.monitor.alarms.settings import alarm_settings, alarm_settings_save, alarm_test
 from apps.monitor.charts import series_read
-from apps.monitor.problems import HUB_PERMISSION, current_problems, problems_for
+from apps.monitor.problems import (
+    HUB_PERMISSION,
+    current_problems,
+    forget_recent_problems,
+    problems_for,
+    recent_problems,
+)
 from apps.monitor.samples import all_series, sample_take, samples_roll_up
 from apps.monitor.watch import begin_problem_watch, end_problem_watch
 
@@ -19,7 +25,9 @@ __all__ = [
     "check_url",
     "current_problems",
     "end_problem_watch",
+    "forget_recent_problems",
     "problems_for",
+    "recent_problems",
     "sample_take",
     "samples_roll_up",
     "series_read",

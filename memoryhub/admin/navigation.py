@@ -164,7 +164,7 @@ def list_item(request: HttpRequest, title: Words, icon: str, model: str, badges:
 def badge_of(request: HttpRequest, model: str) -> dict[str, Any]:
     """Return the badge of a list, for what waits for the person who sees it."""
     if model == "now":
-        return {} if is_bound(request.user) else badge_of_problems(seen_problems(request))
+        return {} if is_bound(request.user) else badge_of_problems(seen_problems(request).problems)
     if model == "events.delivery" and (failed := outbox_status().failed):
         return {"badge": failed, "badge_variant": "danger"}
     if model == "semantic.conflict" and (waiting := open_conflicts(operator_access(request), MAX_BADGE + 1)):

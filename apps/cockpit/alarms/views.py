@@ -31,9 +31,7 @@ class AlarmsForm(forms.Form):
         label=_("Address of a webhook"),
         required=False,
         max_length=2_000,
-        widget=forms.TextInput(
-            attrs={"autocomplete": "off", "spellcheck": "false", "inputmode": "url", "placeholder": "https://…"}
-        ),
+        widget=forms.TextInput(attrs={"autocomplete": "off", "spellcheck": "false", "inputmode": "url"}),
     )
     remove_url = forms.BooleanField(label=_("Remove the webhook"), required=False)
     least = forms.TypedChoiceField(label=_("Send"), coerce=int)

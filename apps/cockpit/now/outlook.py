@@ -37,7 +37,9 @@ class Outlook:
 
 def outlook(request: HttpRequest, well_since: datetime | None, now: datetime) -> Outlook:
     """Return what needs the viewer. well_since: when the last problem of the last day ended, None without one."""
-    problems = tuple(bound_problems(request)) if is_bound(request.user) else seen_problems(request)
+    problems = (
+        tuple(bound_problems(request)) if is_bound(request.user) else seen_problems(request, of_now=True).problems
+    )
     if not problems:
         return Outlook(well_sentence(request, well_since, now), "good", ())
     count = len(problems)

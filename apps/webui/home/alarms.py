@@ -5,7 +5,7 @@ from typing import Any
 from django.http import HttpRequest, HttpResponse
 from django.utils.translation import gettext_lazy as _
 
-from apps.monitor.services import current_problems
+from apps.monitor.services import recent_problems
 from apps.webui.pages import render_fragment
 from apps.webui.person import Person
 
@@ -21,7 +21,7 @@ NOTICED = {
 
 def alarms_part(request: HttpRequest) -> dict[str, Any]:
     """Return what a person notices of the problems of the hub, and whether they can do something about it."""
-    noticed = [NOTICED[one.code] for one in current_problems() if one.code in NOTICED]
+    noticed = [NOTICED[one.code] for one in recent_problems()[0] if one.code in NOTICED]
     return {"noticed": noticed, "runs_hub": request.user.is_staff and request.user.has_perm("core.view_hubprocess")}
 
 

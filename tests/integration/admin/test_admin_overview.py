@@ -12,6 +12,7 @@ from pytest_django import Settings
 from apps.core.admin.kit import filesize
 from apps.core.domain.scope import system_access
 from apps.events.models import Delivery
+from apps.monitor.services import forget_recent_problems
 from apps.semantic.bridge.policies import policy_create
 from apps.semantic.models import Memory
 from apps.semantic.services import memory_delete
@@ -49,6 +50,7 @@ def test_memories_are_counted_by_day_on_which_they_were_saved(remember: Remember
 def test_the_first_page_says_how_the_hub_is(operator: Client, remember: Remember, subscriber: None) -> None:
     remember("one")
     Delivery.objects.update(status=Delivery.Status.FAILED)
+    forget_recent_problems()
     context = operator.get(INDEX).context
     tiles = {tile.label: (tile.value, tile.tone) for tile in context["tiles"]}
     assert tiles["Active memories"] == ("1", "")

@@ -15,6 +15,7 @@ from django.utils.html import strip_tags
 from apps.accounts.services import account_create
 from apps.core.models import HubProcess
 from apps.core.restart import take_restart
+from apps.monitor.services import forget_recent_problems
 from tests.integration.core.processes import beside
 from tests.integration.webui.person import ANA, browser_of
 
@@ -45,7 +46,10 @@ def test_a_dead_worker_is_on_every_page_of_an_operator(owner: Client) -> None:
         assert ALARM in page
     assert body(owner, reverse("admin:index")).count(STOPPED) == 1, "Now shows it in full, and no banner besides"
     beside("worker")
-    for name in (*PAGES, "cockpit_now_alarms"):
+    assert ALARM not in body(owner, reverse("cockpit_now_alarms")), "a part that is fetched is of now"
+    assert "load delay:3s" in body(owner, reverse(PAGES[0])), "a page of a moment ago asks again soon"
+    forget_recent_problems()
+    for name in PAGES:
         page = body(owner, reverse(name))
         assert STOPPED not in page
         assert 'id="mh-alarms"' in page, "it comes back by itself"
@@ -64,6 +68,7 @@ def test_a_person_reads_what_they_notice_of_it() -> None:
         assert "becomes memories only later" in page
         assert "worker" not in page.partition('id="alarms"')[2].partition("</section>")[0]
     beside("worker")
+    forget_recent_problems()
     assert ALARM not in body(ana, reverse("webui:home"))
 
 
