@@ -287,10 +287,12 @@ def test_stopped_worker_is_said_within_a_minute_until_it_goes_on(
     hub: Hub, page: Page, worker_stopped_at: float
 ) -> None:
     within = worker_stopped_at + WORKER_SECONDS - time.time()
-    appears(page, "The background worker has stopped", "Critical", "See what waits", time.time(), within)
+    appears(page, "The background worker has stopped", "Critical", "Restart worker", time.time(), within)
+    page.wait_for_selector("#live-state[data-state=alarm]")  # no page is "live" beside a dead worker
     print(f"stopped worker: {time.time() - worker_stopped_at:.1f} s after SIGSTOP")
     assert "no worker was heard of" in check(hub, "worker")
     os.killpg(hub.part("qcluster").pid, signal.SIGCONT)
     vanishes(page, "The background worker has stopped", within=10 + PUSHED + ROOM)
     page.wait_for_selector("#now-sentence:has-text('All well')", timeout=20_000)
+    page.wait_for_selector("#live-state[data-state=live]")
     wait_for(lambda: hub.get("/readyz") == 200, "readiness", patience=20)
