@@ -136,8 +136,10 @@ def live_processes() -> list[ProcessState]:
     with connection.cursor() as cursor:
         cursor.execute(_LIST)
         states = [
-            ProcessState(ProcessKind(kind), *named, json.loads(checks), json.loads(facts))
-            for kind, *named, checks, facts in cursor.fetchall()
+            ProcessState(
+                ProcessKind(kind), run, host, pid, started_at, age, uptime, json.loads(checks), json.loads(facts)
+            )
+            for kind, run, host, pid, started_at, age, uptime, checks, facts in cursor.fetchall()
         ]
     return [state for state in states if state.is_alive]
 

@@ -8,6 +8,12 @@ from django.utils.translation import gettext_lazy as _
 from apps.core.sealed import unseal
 from apps.monitor.domain.problems import ProblemSeverity
 
+# From which severity on problems are sent.
+ALARM_LEVELS = [
+    (int(ProblemSeverity.CRITICAL), _("only what is critical")),
+    (int(ProblemSeverity.WARNING), _("warnings, too")),
+]
+
 
 class Sample(models.Model):
     """The value of one series at one moment; of an hourly sample, the mean of its hour, or the sum of a counter."""
@@ -53,10 +59,7 @@ class AlarmSettings(models.Model):
     least = models.PositiveSmallIntegerField(
         _("Send"),
         default=int(ProblemSeverity.WARNING),
-        choices=[
-            (int(ProblemSeverity.CRITICAL), _("only what is critical")),
-            (int(ProblemSeverity.WARNING), _("warnings, too")),
-        ],
+        choices=ALARM_LEVELS,
     )
     language = models.CharField(max_length=20, default="en")
     looked_at = models.DateTimeField(null=True)

@@ -4,6 +4,7 @@ from apps.monitor.alarms.channels import check_url
 from apps.monitor.alarms.send import alarms_send
 from apps.monitor.alarms.settings import alarm_settings, alarm_settings_save, alarm_test
 from apps.monitor.charts import series_read
+from apps.monitor.models import ALARM_LEVELS
 from apps.monitor.problems import (
     HUB_PERMISSION,
     current_problems,
@@ -15,6 +16,7 @@ from apps.monitor.samples import all_series, sample_take, samples_roll_up
 from apps.monitor.watch import begin_problem_watch, end_problem_watch
 
 __all__ = [
+    "ALARM_LEVELS",
     "HUB_PERMISSION",
     "alarm_settings",
     "alarm_settings_save",

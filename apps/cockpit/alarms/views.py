@@ -16,7 +16,7 @@ from django.views.decorators.http import require_POST
 from apps.audit.services import note_change
 from apps.cockpit.pages import render_page
 from apps.core.bounds import is_bound
-from apps.monitor.services import alarm_settings, alarm_settings_save, alarm_test, check_url
+from apps.monitor.services import ALARM_LEVELS, alarm_settings, alarm_settings_save, alarm_test, check_url
 
 CHANNELS = {"mail": _("Mail"), "webhook": _("Webhook")}
 
@@ -34,13 +34,7 @@ class AlarmsForm(forms.Form):
         widget=forms.TextInput(attrs={"autocomplete": "off", "spellcheck": "false", "inputmode": "url"}),
     )
     remove_url = forms.BooleanField(label=_("Remove the webhook"), required=False)
-    least = forms.TypedChoiceField(label=_("Send"), coerce=int)
-
-    def __init__(self, *args: Any, choices: list[tuple[int, Any]], **kwargs: Any) -> None:
-        super().__init__(*args, **kwargs)
-        least = self.fields["least"]
-        assert isinstance(least, forms.TypedChoiceField)
-        least.choices = choices
+    least = forms.TypedChoiceField(label=_("Send"), coerce=int, choices=ALARM_LEVELS)
 
     def clean_url(self) -> str:
         """Refuse an address to which nothing can be sent."""
@@ -64,7 +58,6 @@ def alarms(request: HttpRequest) -> HttpResponse:
     form = AlarmsForm(
         request.POST if request.method == "POST" else None,
         initial={"mail": row.mail, "least": row.least},
-        choices=row._meta.get_field("least").choices,
     )
     if form.is_bound and form.is_valid():
         data, before = form.cleaned_data, shown(row)

@@ -4,6 +4,7 @@ import smtplib
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -41,10 +42,11 @@ class Message:
 def channels_of(row: AlarmSettings) -> dict[str, Callable[[Message], None]]:
     """Return the channels that are set and can be used, by their names."""
     channels: dict[str, Callable[[Message], None]] = {}
-    if row.mail and settings.MEMORYHUB.mail is not None:
-        channels[MAIL] = lambda message: send_mail(row.mail, message)
+    server = settings.MEMORYHUB.mail
+    if row.mail and server is not None:
+        channels[MAIL] = partial(send_mail, server, row.mail)
     if url := row.url:
-        channels[WEBHOOK] = lambda message: post(url, message)
+        channels[WEBHOOK] = partial(post, url)
     return channels
 
 
@@ -64,9 +66,8 @@ def check_url(url: str) -> str:
     return ""
 
 
-def send_mail(address: str, message: Message) -> None:
+def send_mail(server: Any, address: str, message: Message) -> None:
     """Send a message by the mail server of the settings. Raises SendError."""
-    server = settings.MEMORYHUB.mail
     connection = get_connection(
         "django.core.mail.backends.smtp.EmailBackend",
         host=server.host,
