@@ -40,6 +40,7 @@ __all__ = [
     "Memory",
     "MemoryCount",
     "MemoryFigures",
+    "MemoryRevision",
     "MemoryStatus",
     "PersonFacts",
     "ReviewState",
@@ -49,6 +50,7 @@ __all__ = [
     "conflicts_with_words",
     "decisions_between",
     "known_identifiers",
+    "last_decision",
     "last_removals",
     "managed_deleted",
     "managed_facts",
@@ -57,7 +59,10 @@ __all__ = [
     "memories_made",
     "memories_near",
     "memories_of_events",
+    "memories_replaced",
+    "memories_savers",
     "memories_with_words",
+    "memory_contents",
     "memory_counts",
     "memory_figures",
     "memory_get",
@@ -233,6 +238,45 @@ def last_removals(access: Access, ids: Collection[int]) -> dict[int, MemoryRevis
     memories = Memory.objects.visible_to(access).filter(pk__in=ids)
     steps = MemoryRevision.objects.filter(memory__in=memories, action__in=_REMOVALS).order_by("memory_id", "-id")
     return {step.memory_id: step for step in steps.distinct("memory_id")}
+
+
+def last_decision(access: Access, memory: Memory) -> Conflict | None:
+    """Return the decision in force by which a memory of the caller's last got its status; None without one."""
+    step = memory.revisions.filter(changes__has_key="status").order_by("-id").first()
+    if step is None or step.conflict is None:
+        return None
+    return Conflict.objects.visible_to(access).in_force().filter(uuid=step.conflict).first()
+
+
+def memories_replaced(access: Access, memory: Memory, limit: int, *, came_back: bool = False) -> list[Memory]:
+    """Return the memories of the caller's whose place another one has taken, the newest first.
+
+    came_back: those that are active again instead, since that one was deleted last.
+    """
+    found = Memory.objects.visible_to(access).defer("lexemes").newest_first()
+    if not came_back:
+        replaced = (MemoryStatus.SUPERSEDED, MemoryStatus.MERGED, MemoryStatus.REJECTED)
+        return list(found.filter(superseded_by=memory, status__in=replaced)[:limit])
+    deletion = memory.revisions.filter(action="deleted").last()
+    steps = MemoryRevision.objects.filter(
+        memory__user_id=memory.user_id,
+        action="restored",
+        at=deletion.at if deletion else None,
+        changes__superseded_by=[str(memory.uuid), None],
+    )
+    return list(found.filter(pk__in=steps.values("memory"))[:limit])
+
+
+def memories_savers(access: Access, keys: Collection[int]) -> dict[int, str]:
+    """Return who saved some memories of the caller's, by primary key: the actor of the first step of each."""
+    memories = Memory.objects.visible_to(access).filter(pk__in=keys)
+    steps = MemoryRevision.objects.filter(memory__in=memories, action="created").order_by("memory_id", "id")
+    return dict(steps.distinct("memory_id").values_list("memory_id", "actor"))
+
+
+def memory_contents(access: Access, uuids: Collection[UUID]) -> dict[UUID, str]:
+    """Return what some memories of the caller's say, by id."""
+    return dict(Memory.objects.visible_to(access).filter(uuid__in=uuids).values_list("uuid", "content"))
 
 
 def memories_near(access: Access, memory: Memory, limit: int) -> list[tuple[Memory, float]]:

@@ -19,6 +19,7 @@ from apps.semantic.conflicts.queue import (
     MAX_LISTED,
     QueueCounts,
     asked_ids,
+    decided,
     queue_count,
     queue_counts,
     queue_ids,
@@ -30,7 +31,7 @@ from apps.semantic.conflicts.receipt_page import allowed_steps, describe_consequ
 from apps.semantic.conflicts.rehearsal import rehearse, rehearse_document
 from apps.semantic.conflicts.review import Winner, conflict_accept, conflict_override, conflict_revert
 from apps.semantic.conflicts.trial import trial_of
-from apps.semantic.conflicts.undo import Review, conflict_review, review_undo
+from apps.semantic.conflicts.undo import Review, can_be_undone, conflict_review, decision_undo, review_undo
 from apps.semantic.consolidation.services import (
     consolidation_create,
     consolidation_delete,
@@ -57,6 +58,7 @@ from apps.semantic.judge.services import (
     judge_update,
 )
 from apps.semantic.memories.audience import memory_set_household
+from apps.semantic.memories.bring_back import SUCCESSOR_GONE
 from apps.semantic.memories.deletion import Selection, memories_delete
 from apps.semantic.memories.lately import Learned, learned_lately, learned_undo
 from apps.semantic.memories.learnt import confirmed_of, learning_actors, learnt_by_day, memories_learnt
@@ -69,6 +71,7 @@ from apps.semantic.memories.managed import (
     managed_write,
 )
 from apps.semantic.memories.managers import manager_register
+from apps.semantic.memories.mend import REPLACED, current_successor, memory_hold
 from apps.semantic.memories.parts import memory_parts, memory_scopes, memory_writers
 from apps.semantic.memories.purge import memories_purge
 from apps.semantic.memories.reembed import outdated_words, refresh_words
@@ -94,6 +97,8 @@ __all__ = [
     "MAX_ALIKE",
     "MAX_COUNTED",
     "MAX_LISTED",
+    "REPLACED",
+    "SUCCESSOR_GONE",
     "USES_KEPT",
     "Absence",
     "BatchReport",
@@ -125,6 +130,7 @@ __all__ = [
     "batch_accept",
     "batch_undo",
     "bridge_status",
+    "can_be_undone",
     "confirmed_of",
     "conflict_accept",
     "conflict_override",
@@ -140,6 +146,9 @@ __all__ = [
     "consolidation_run",
     "consolidation_update",
     "count_alike",
+    "current_successor",
+    "decided",
+    "decision_undo",
     "decisions_alike",
     "describe_consequences",
     "end_index",
@@ -168,6 +177,7 @@ __all__ = [
     "memories_purge",
     "memory_counts",
     "memory_delete",
+    "memory_hold",
     "memory_parts",
     "memory_reinforce",
     "memory_restore",

@@ -14,7 +14,7 @@ from django.db.models.functions import Left, RowNumber, TruncDate
 from apps.core.domain.scope import Access, Scope
 from apps.semantic.conflicts.counts import MAX_COUNTED
 from apps.semantic.domain.review_queue import WEAK_CONFIDENCE, QueueFilter, QueueView
-from apps.semantic.models import BY_RULES, Conflict, ConflictOutcome, ReviewState
+from apps.semantic.models import BY_RULES, Conflict, ConflictOutcome, Origin, ReviewState
 from apps.semantic.querysets import ConflictQuerySet
 
 MAX_LISTED = 500
@@ -77,6 +77,13 @@ def asked_ids(access: Access, *, limit: int) -> list[int]:
         .values_list("pk", "of_day")
     )
     return [key for key, place in found if place <= ASKED_A_DAY][: min(limit, MAX_LISTED)]
+
+
+def decided(access: Access) -> ConflictQuerySet:
+    """Return the decisions in force about the caller's memories, of rules, models and people, the newest first."""
+    waiting_notices = Q(outcome=ConflictOutcome.NOTICED, state=ReviewState.OPEN)
+    found = Conflict.objects.visible_to(access).in_force().exclude(waiting_notices).exclude(origin=Origin.REVERT)
+    return found.select_related("candidate", "existing", "result").newest_first()
 
 
 def mine(access: Access, wanted: QueueFilter) -> ConflictQuerySet:

@@ -19,11 +19,12 @@ from apps.semantic.conflicts.review import (
     conflict_accept,
     conflict_override,
     conflict_revert,
+    lock_receipt,
     revert_locked,
     set_review,
 )
 from apps.semantic.domain.review_queue import ReviewStep
-from apps.semantic.models import BY_RULES, Conflict, ReviewState
+from apps.semantic.models import BY_RULES, Conflict, ConflictOutcome, MemoryStatus, Origin, ReviewState
 from apps.semantic.selectors import conflict_get
 from apps.semantic.store.unit_of_work import unit_of_work
 
@@ -77,3 +78,32 @@ def review_undo(*, access: Access, uuid: UUID, at: datetime, clock: Clock = SYST
                 raise ConflictError("This decision has since been undone or replaced.", code="changed_since")
             revert_locked(conflict_get(access, own.uuid), unit)
     return conflict_get(access, uuid)
+
+
+def decision_undo(*, access: Access, uuid: UUID, clock: Clock = SYSTEM_CLOCK) -> None:
+    """Undo a decision as a person means it: that of a person is as if it had not been, and after a rule's both hold.
+
+    Unlike a revert it never removes what was saved. Raises NotFoundError, or ConflictError as the services of reviews.
+    """
+    receipt = conflict_get(access, uuid)
+    if not can_be_undone(receipt):
+        raise ConflictError("There is nothing to undo about this decision.", code="nothing_to_revert")
+    if receipt.origin == Origin.OVERRIDE:
+        conflict_revert(access=access, uuid=uuid, clock=clock)
+    elif receipt.outcome == ConflictOutcome.NOTICED:
+        with lock_receipt(access, uuid, clock) as (locked, _):
+            set_review(locked, ReviewState.OPEN, "", None)
+    else:
+        conflict_override(access=access, uuid=uuid, winner=Winner.BOTH, clock=clock)
+
+
+def can_be_undone(receipt: Conflict) -> bool:
+    """Return whether `decision_undo` would change something. A noticed pair is asked about again while both are there."""
+    if not receipt.is_in_force or receipt.origin == Origin.REVERT:
+        return False
+    if receipt.outcome == ConflictOutcome.NOTICED:
+        sides = (receipt.candidate, receipt.existing)
+        return receipt.state == ReviewState.ACCEPTED and all(one.status == MemoryStatus.ACTIVE for one in sides)
+    return receipt.origin == Origin.OVERRIDE or (
+        bool(receipt.transitions) and receipt.outcome != ConflictOutcome.KEPT_BOTH
+    )

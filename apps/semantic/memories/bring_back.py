@@ -40,9 +40,16 @@ def bring_back(unit: UnitOfWork, gone: Sequence[Memory]) -> list[Memory]:
 
 def find_contradiction(memory: Memory) -> Conflict | None:
     """Find the decision by which a memory was replaced, if it says that only one of the two holds."""
-    for receipt in Conflict.objects.in_force().filter(result=memory.superseded_by_id).order_by("-pk"):
+    receipt = find_decision(memory)
+    return receipt if receipt is not None and is_contradiction(receipt.signals) else None
+
+
+def find_decision(memory: Memory) -> Conflict | None:
+    """Find the decision in force by which a memory was replaced."""
+    receipts = Conflict.objects.in_force().filter(user_id=memory.user_id, result=memory.superseded_by_id)
+    for receipt in receipts.order_by("-pk"):
         if any(step["memory"] == str(memory.uuid) for step in receipt.transitions):
-            return receipt if is_contradiction(receipt.signals) else None
+            return receipt
     return None
 
 

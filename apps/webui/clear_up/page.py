@@ -5,20 +5,24 @@ from uuid import UUID
 
 from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
+from django.template.defaultfilters import truncatechars
 from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST
 
 from apps.core.domain.clock import SYSTEM_CLOCK, utcnow
 from apps.core.domain.errors import MemoryHubError, NotFoundError
-from apps.semantic.selectors import Conflict, ReviewState, conflict_get
+from apps.semantic.domain.word_diff import differences
+from apps.semantic.selectors import Conflict, ReviewState, conflict_get, memories_savers
 from apps.semantic.services import asked_ids, receipt_at
+from apps.webui.actors import who
 from apps.webui.clear_up.answers import DONE, Answer, answer_give, answer_take_back, read_token
 from apps.webui.pages import render_fragment, render_page
 from apps.webui.person import Person
 from apps.webui.problems import words_of
 
 MAX_SHOWN = 500
+SHOWN_CHARS = 600
 # A badge has no room for more.
 MAX_COUNTED = 99
 ANSWERS = {one.value for one in Answer}
@@ -51,7 +55,7 @@ def clear_up_page(request: HttpRequest, person: Person) -> HttpResponse:
     last = read_token(person, token) if token else None
     context: dict[str, Any] = {
         "receipt": receipt,
-        "sides": sides_of(receipt) if receipt is not None else [],
+        "sides": sides_of(person, receipt) if receipt is not None else [],
         "total": len(keys),
         "number": place + 1,
         "is_full": len(keys) == MAX_SHOWN,
@@ -62,10 +66,22 @@ def clear_up_page(request: HttpRequest, person: Person) -> HttpResponse:
     return render_page(request, person, "webui/clear_up/page.html", _("To clear up"), **context)
 
 
-def sides_of(receipt: Conflict) -> list[dict[str, Any]]:
-    """Return both memories, the newer one first, with what the answer for each is called."""
-    pairs = ((Answer.NEW, receipt.candidate, _("New")), (Answer.OLD, receipt.existing, _("Before")))
-    return [{"answer": answer.value, "memory": memory, "label": label} for answer, memory, label in pairs]
+def sides_of(person: Person, receipt: Conflict) -> list[dict[str, Any]]:
+    """Return both memories, the newer one first, with who said each, the words that differ, and the answer for each."""
+    memories = (receipt.candidate, receipt.existing)
+    savers = memories_savers(person.access, [one.pk for one in memories])
+    marked = differences(*(truncatechars(one.content, SHOWN_CHARS) for one in memories))
+    labels = ((Answer.NEW, _("New")), (Answer.OLD, _("Before")))
+    return [
+        {
+            "answer": answer.value,
+            "memory": memory,
+            "label": label,
+            "pieces": pieces,
+            "who": who(savers.get(memory.pk, ""), person),
+        }
+        for (answer, label), memory, pieces in zip(labels, memories, marked, strict=True)
+    ]
 
 
 @require_POST

@@ -15,10 +15,12 @@ from django.views.decorators.http import require_POST
 from apps.core.domain.clock import SYSTEM_CLOCK, utcnow
 from apps.core.domain.errors import MemoryHubError
 from apps.semantic.domain.confidence import DecayPolicy
-from apps.semantic.selectors import Memory, MemoryStatus, memory_history
+from apps.semantic.selectors import Memory, MemoryStatus
 from apps.semantic.services import MemoryEdit, memory_delete, memory_reinforce, memory_restore, memory_update
 from apps.webui.memory.audience import audience_of
 from apps.webui.memory.found import found_or_404
+from apps.webui.memory.history import steps_of
+from apps.webui.memory.mend import replacement_of, say_forgotten
 from apps.webui.memory.origin import origin_of
 from apps.webui.pages import render_page
 from apps.webui.person import Person
@@ -49,12 +51,13 @@ def shown(person: Person, memory: Memory) -> dict[str, Any]:
     is_active = memory.status == MemoryStatus.ACTIVE and not memory.has_expired(now)
     return {
         "memory": memory,
-        "steps": memory_history(person.access, memory.uuid),
+        "steps": steps_of(person, memory),
         "is_active": is_active,
         "is_deleted": memory.status == MemoryStatus.DELETED,
         "can_change": is_active and not memory.managed_by,
         "fades": is_active and memory.decay_policy == DecayPolicy.REINFORCEABLE,
         "confidence": round(100 * memory.confidence_at(now)),
+        **replacement_of(person, memory),
         **origin_of(person, memory),
         **audience_of(person, memory),
     }
@@ -91,8 +94,15 @@ def changed(request: HttpRequest, person: Person, uuid: UUID, service: Callable[
 
 @require_POST
 def memory_forget(request: HttpRequest, person: Person, uuid: UUID) -> HttpResponse:
-    """Forget a memory; it can be brought back from its page."""
-    return changed(request, person, uuid, memory_delete, _("Forgotten. No assistant finds it any more."))
+    """Forget a memory; it can be brought back from its page. What it had replaced holds again, or is asked about."""
+    found_or_404(person, uuid)
+    try:
+        memory = memory_delete(access=person.access, uuid=uuid)
+    except MemoryHubError as error:
+        messages.warning(request, words_of(error))
+    else:
+        say_forgotten(request, person, memory)
+    return HttpResponseRedirect(reverse("webui:memory", args=[uuid]))
 
 
 @require_POST

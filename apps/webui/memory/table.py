@@ -1,6 +1,7 @@
 """The pages of one memory."""
 
 from apps.webui.memory.audience import memory_keep_for
+from apps.webui.memory.mend import decision_take_back, memory_both_true, memory_this_true
 from apps.webui.memory.page import memory_correct, memory_forget, memory_page, memory_restored, memory_still_true
 from apps.webui.pages import Page
 
@@ -10,5 +11,8 @@ PAGES: tuple[Page, ...] = (
     Page(name="memory_forget", path="memories/<uuid:uuid>/forget/", view=memory_forget),
     Page(name="memory_restore", path="memories/<uuid:uuid>/restore/", view=memory_restored),
     Page(name="memory_keep_for", path="memories/<uuid:uuid>/keep-for/", view=memory_keep_for),
+    Page(name="memory_both_true", path="memories/<uuid:uuid>/both-true/", view=memory_both_true),
+    Page(name="memory_this_true", path="memories/<uuid:uuid>/this-true/", view=memory_this_true),
+    Page(name="decision_undo", path="decisions/<uuid:uuid>/undo/", view=decision_take_back),
     Page(name="memory_still_true", path="memories/<uuid:uuid>/still-true/", view=memory_still_true),
 )

@@ -1,5 +1,7 @@
 """People who look at their own pages."""
 
+import re
+
 from django.test import Client
 
 from apps.accounts.services import person_create
@@ -22,3 +24,8 @@ def remember(person: str, content: str, **fields: str) -> Memory:
     """Save a memory of a person, as an assistant does."""
     draft = MemoryDraft(content, scope=Scope(person), **fields)  # type: ignore[arg-type]
     return memory_save(access=system_access("key:kitchen"), draft=draft).memory
+
+
+def unmarked(page: str) -> str:
+    """Return a page without the marks of words that differ."""
+    return re.sub("</?(ins|del)>", "", page)

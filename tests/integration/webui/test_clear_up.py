@@ -5,7 +5,7 @@ from django.test import Client
 from django.urls import reverse
 
 from apps.semantic.models import Conflict, Memory
-from tests.integration.webui.person import ANA, BEN, browser_of, remember
+from tests.integration.webui.person import ANA, BEN, browser_of, remember, unmarked
 
 pytestmark = pytest.mark.django_db
 
@@ -23,7 +23,7 @@ def disagree(person: str = ANA, old: str = OLD, new: str = NEW) -> Conflict:
 def answer(browser: Client, receipt: Conflict, word: str) -> str:
     """Answer, and return the page that follows."""
     url = reverse("webui:clear_up_answer", args=[receipt.uuid])
-    return browser.post(url, {"answer": word, "seen": receipt.state}, follow=True).content.decode()
+    return unmarked(browser.post(url, {"answer": word, "seen": receipt.state}, follow=True).content.decode())
 
 
 def standing() -> list[str]:
@@ -44,7 +44,7 @@ def test_a_pair_is_asked_about_and_home_leads_there(ana: Client) -> None:
     home = ana.get("/").content.decode()
     assert "One thing to clear up" in home
     assert f'href="{PAGE}"' in home
-    page = ana.get(PAGE).content.decode()
+    page = unmarked(ana.get(PAGE).content.decode())
     assert page.index(NEW) < page.index(OLD)
     assert "1 of 1" in page
 
@@ -66,7 +66,7 @@ def test_an_answer_is_kept_and_can_be_taken_back(ana: Client, word: str, left: l
     receipt.refresh_from_db()
     assert (receipt.state, receipt.reviewed_by) == (state, "person:ana")
     assert "nothing to clear up" in page
-    page = ana.post(UNDO, {"token": undo_token(page)}, follow=True).content.decode()
+    page = unmarked(ana.post(UNDO, {"token": undo_token(page)}, follow=True).content.decode())
     assert "Taken back." in page
     assert rows() == before
     receipt.refresh_from_db()
@@ -77,7 +77,7 @@ def test_an_answer_is_kept_and_can_be_taken_back(ana: Client, word: str, left: l
 def test_what_is_not_known_is_asked_later(ana: Client) -> None:
     first, second = disagree(), disagree(old="Ana spent 7 hours on kayaks.", new="Ana spent 9 hours on kayaks.")
     assert "kayaks" in ana.get(PAGE).content.decode()
-    page = ana.get(PAGE, {"after": second.pk}).content.decode()
+    page = unmarked(ana.get(PAGE, {"after": second.pk}).content.decode())
     assert NEW in page
     assert "2 of 2" in page
     assert "asked again later" in ana.get(PAGE, {"after": first.pk}).content.decode()
@@ -128,7 +128,7 @@ def test_few_are_asked_in_a_day_and_the_rest_is_a_log(ana: Client) -> None:
             user_id=ANA, origin="save", outcome="noticed", candidate=new, existing=old, action="keep",
             strategy="noticed", confidence=0.5, reason="", total_score=number, actor="test", at=first.at,
         )  # fmt: skip
-    page = ana.get(PAGE).content.decode()
+    page = unmarked(ana.get(PAGE).content.decode())
     assert "1 of 5" in page
     assert "Fact 6 new." in page
     assert Conflict.objects.filter(state="open", outcome="noticed").count() >= 8
