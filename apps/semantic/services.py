@@ -59,7 +59,8 @@ from apps.semantic.judge.services import (
 )
 from apps.semantic.memories.audience import memory_set_household
 from apps.semantic.memories.bring_back import SUCCESSOR_GONE
-from apps.semantic.memories.deletion import Selection, memories_delete
+from apps.semantic.memories.deletion import Selection, memories_delete, memories_restore
+from apps.semantic.memories.known import KnownFilter, KnownState, memories_known
 from apps.semantic.memories.lately import Learned, learned_lately, learned_undo
 from apps.semantic.memories.learnt import confirmed_of, learning_actors, learnt_by_day, memories_learnt
 from apps.semantic.memories.lifecycle import memory_delete, memory_reinforce, memory_restore
@@ -107,6 +108,8 @@ __all__ = [
     "IndexOverview",
     "JudgeState",
     "JudgeStatus",
+    "KnownFilter",
+    "KnownState",
     "Learned",
     "ManagedChange",
     "MemoryCounts",
@@ -171,10 +174,12 @@ __all__ = [
     "manager_register",
     "memories_delete",
     "memories_find",
+    "memories_known",
     "memories_learnt",
     "memories_missing",
     "memories_of",
     "memories_purge",
+    "memories_restore",
     "memory_counts",
     "memory_delete",
     "memory_hold",

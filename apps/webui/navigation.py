@@ -31,6 +31,7 @@ PLACES: tuple[Place, ...] = (
     Place(name="ask", title=_("Ask"), icon="search", is_main=True),
     Place(name="clear_up", title=_("To clear up"), icon="pair", is_main=True),
     Place(name="days", title=_("My days"), icon="days", is_main=True),
+    Place(name="known", title=_("Memories"), icon="list"),
     Place(name="household", title=_("Household"), icon="people"),
     Place(name="apps", title=_("Apps"), icon="apps"),
     Place(name="notes", title=_("Notes"), icon="notes"),

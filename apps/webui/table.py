@@ -6,6 +6,7 @@ from apps.webui.clear_up.table import PAGES as CLEAR_UP
 from apps.webui.days.table import PAGES as DAYS
 from apps.webui.home.table import PAGES as HOME
 from apps.webui.household.table import PAGES as HOUSEHOLD
+from apps.webui.known.table import PAGES as KNOWN
 from apps.webui.memory.table import PAGES as MEMORY
 from apps.webui.memory_settings.table import PAGES as MEMORY_SETTINGS
 from apps.webui.notes.table import PAGES as NOTES
@@ -16,6 +17,7 @@ from apps.webui.settings.table import PAGES as SETTINGS
 PAGES: tuple[Page, ...] = (
     *HOME,
     *ASK,
+    *KNOWN,
     *MEMORY,
     *CLEAR_UP,
     *DAYS,

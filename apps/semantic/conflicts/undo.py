@@ -98,7 +98,7 @@ def decision_undo(*, access: Access, uuid: UUID, clock: Clock = SYSTEM_CLOCK) ->
 
 
 def can_be_undone(receipt: Conflict) -> bool:
-    """Return whether `decision_undo` would change something. A noticed pair is asked about again while both are there."""
+    """Return whether `decision_undo` would change something. A noticed pair is asked about while both are there."""
     if not receipt.is_in_force or receipt.origin == Origin.REVERT:
         return False
     if receipt.outcome == ConflictOutcome.NOTICED:

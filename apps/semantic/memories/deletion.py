@@ -1,25 +1,32 @@
 """Deletion of many memories that are chosen by their ids or by a filter."""
 
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
 from itertools import groupby
 from typing import NamedTuple
 from uuid import UUID
 
+from django.db import transaction
+
 from apps.core.domain.clock import SYSTEM_CLOCK, Clock, utcnow
+from apps.core.domain.errors import ConflictError, NotFoundError
 from apps.core.domain.filters.expression import EVERYTHING, Expression, names_field
 from apps.core.domain.origin import ORIGIN_ORDER
 from apps.core.domain.scope import Access, Scope
 from apps.semantic.memories.bring_back import delete_with_history
+from apps.semantic.memories.lifecycle import memory_restore
 from apps.semantic.memories.managers import existing_managers
-from apps.semantic.models import Memory, MemoryStatus
+from apps.semantic.models import Memory, MemoryRevision, MemoryStatus, RevisionAction
 from apps.semantic.models.filters import memory_condition
 from apps.semantic.querysets import MemoryQuerySet
 from apps.semantic.store.unit_of_work import unit_of_work
 
 # Memories of one user in one transaction: others wait for it.
 CHUNK = 200
+# The reason in the history of what was deleted so.
+BULK = "bulk"
 
 
 @dataclass(frozen=True)
@@ -38,6 +45,13 @@ class DeletionResult(NamedTuple):
     deleted: int
     managed: int = 0
     protected: int = 0
+
+
+class RestoreResult(NamedTuple):
+    """How many memories were restored, and how many were left, since the same was saved again."""
+
+    restored: int
+    left: int
 
 
 def memories_delete(
@@ -68,12 +82,26 @@ def memories_delete(
             with unit_of_work(user, actor=access.actor, clock=clock) as unit:
                 rows = select(access, chosen, now).exclude(origin__in=above, managed_by="").filter(pk__in=keys)
                 gone = [unit.attach(memory) for memory in rows]
-                back += [memory.pk for memory in delete_with_history(unit, gone, "bulk")]
+                back += [memory.pk for memory in delete_with_history(unit, gone, BULK)]
                 deleted += len(gone)
         # What came back and was chosen as well goes, too.
         again = select(access, chosen, now).exclude(origin__in=above, managed_by="").filter(pk__in=back)
         found = list(again.order_by("user_id", "pk").values_list("user_id", "pk")) if back else []
     return DeletionResult(matched, deleted, managed, protected)
+
+
+def memories_restore(*, access: Access, at: datetime, clock: Clock = SYSTEM_CLOCK) -> RestoreResult:
+    """Undo what the caller deleted with `memories_delete` at a moment, as far as it is still deleted."""
+    mine = MemoryRevision.objects.filter(action=RevisionAction.DELETED, actor=access.actor, reason=BULK, at=at)
+    deleted = Memory.objects.visible_to(access).filter(status=MemoryStatus.DELETED, pk__in=mine.values("memory"))
+    uuids = list(deleted.order_by("pk").values_list("uuid", flat=True))
+    restored = 0
+    for uuid in uuids:
+        # One of the same content may have been saved since.
+        with suppress(ConflictError, NotFoundError), transaction.atomic():
+            memory_restore(access=access, uuid=uuid, clock=clock)
+            restored += 1
+    return RestoreResult(restored, len(uuids) - restored)
 
 
 def select(access: Access, chosen: Selection, now: datetime) -> MemoryQuerySet:

@@ -1,4 +1,4 @@
-"""The first steps of a person of whom nothing is known yet."""
+"""A memory that a person writes: the first one, or any other."""
 
 from django import forms
 from django.contrib import messages
@@ -27,14 +27,15 @@ class FirstMemoryForm(forms.Form):
 def tell(request: HttpRequest, person: Person) -> HttpResponse:
     """Save a memory that the person has written."""
     form = FirstMemoryForm(request.POST)
+    back = HttpResponseRedirect(reverse("webui:known" if request.POST.get("back") == "known" else "webui:home"))
     if not form.is_valid():
         messages.warning(request, _("Write a sentence of at most 2,000 characters."))
-        return HttpResponseRedirect(reverse("webui:home"))
+        return back
     draft = MemoryDraft(form.cleaned_data["content"], scope=person.scope, source=SOURCE)
     try:
         memory_save(access=person.access, draft=draft)
     except MemoryHubError as error:
         messages.warning(request, error.detail)
     else:
-        messages.success(request, _("Saved. Your assistants find it from now on: ask for it above."))
-    return HttpResponseRedirect(reverse("webui:home"))
+        messages.success(request, _("Saved. Your assistants find it from now on."))
+    return back

@@ -5,6 +5,7 @@ from uuid import UUID
 
 from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
+from django.template.defaultfilters import truncatechars
 from django.urls import reverse
 from django.utils.html import format_html
 from django.utils.translation import gettext as _
@@ -19,7 +20,7 @@ from apps.webui.memory.found import found_or_404
 from apps.webui.person import Person
 from apps.webui.problems import words_of
 
-SHOWN_REPLACED, SHOWN_CHARS = 20, 1_000
+SHOWN_REPLACED, SHOWN_CHARS, MESSAGE_CHARS = 20, 1_000, 200
 
 
 def replacement_of(person: Person, memory: Memory) -> dict[str, Any]:
@@ -92,13 +93,11 @@ def say_forgotten(request: HttpRequest, person: Person, memory: Memory) -> None:
     for one in memories_replaced(person.access, memory, SHOWN_REPLACED, came_back=True):
         messages.success(request, linked(_("This holds again:"), one))
     for one in memories_replaced(person.access, memory, SHOWN_REPLACED):
-        messages.warning(
-            request, linked(_("It had replaced this, which is still left out. Is it true after all?"), one)
-        )
+        words = _("It had replaced this, which is still left out. Is it true after all?")
+        messages.warning(request, linked(words, one))
 
 
 def linked(words: str, memory: Memory) -> str:
     """Return words with a link to a memory."""
-    return format_html(
-        '{} <a href="{}">{}</a>', words, reverse("webui:memory", args=[memory.uuid]), memory.content[:200]
-    )
+    link = reverse("webui:memory", args=[memory.uuid])
+    return format_html('{} <a href="{}">{}</a>', words, link, truncatechars(memory.content, MESSAGE_CHARS))

@@ -1,14 +1,17 @@
-"""Tags of the pages: the navigation, and what of the hub does not work."""
+"""Tags of the pages: the navigation, what of the hub does not work, and pictures of people and apps."""
 
 from typing import Any
+from zlib import crc32
 
 from django import template
 from django.http import HttpRequest
+from django.utils.html import format_html
 
 from apps.webui.navigation import PLACES
 from apps.webui.person import person_of
 
 register = template.Library()
+FACES = 6
 
 
 @register.inclusion_tag("webui/places.html")
@@ -31,3 +34,11 @@ def hub_alarms(request: HttpRequest) -> dict[str, Any]:
     from apps.webui.home.alarms import alarms_part
 
     return alarms_part(request)
+
+
+@register.simple_tag
+def face(name: str) -> str:
+    """Render the picture of a person or an app: the first letter of the name, on a colour that is always the same."""
+    return format_html(
+        '<span class="face face-{}" aria-hidden="true">{}</span>', crc32(name.encode()) % FACES, name.strip()[:1]
+    )

@@ -1,0 +1,1 @@
+"""The list of everything that is known of a person."""
