@@ -24,6 +24,9 @@ def pages_take(*, person_id: str) -> list[dict[str, Any]]:
         kept.append({"login": account.login.pk, "is_bound": is_bound})
         account.person_id, account.user_id = "", "" if is_bound else account.user_id
         account.save(update_fields=["person_id", "user_id"])
+        if not has_power(account.login):
+            # The name that the person chose is theirs, too.
+            User.objects.filter(pk=account.login.pk).update(first_name="", last_name="")
     return kept
 
 

@@ -29,6 +29,7 @@ __all__ = [
     "client_address",
     "colleagues",
     "invitation_list",
+    "person_names",
     "second_factors",
     "session_count",
     "sign_in_problems",
@@ -115,3 +116,9 @@ def colleagues(needed: Collection[str]) -> list[Colleague]:
 def account_scopes() -> list[Scope]:
     """Return what accounts are bound to, with the user whose pages they have where they are bound to none."""
     return [replace(one.scope, user_id=one.user_id or one.person_id or None) for one in Account.objects.all()]
+
+
+def person_names(user_ids: Collection[str]) -> dict[str, str]:
+    """Return the names that people have chosen for themselves, by their ids; those without one are left out."""
+    accounts = Account.objects.filter(person_id__in=user_ids).select_related("login").order_by("pk")
+    return {one.person_id: name for one in accounts if (name := one.login.get_full_name())}

@@ -146,20 +146,25 @@ def account_ties_make(account: Account, clock: Clock = SYSTEM_CLOCK) -> None:
         scope_ties_make(replace(account.scope, user_id=user), made_by=f"account:{account.login}", made_at=utcnow(clock))
 
 
-def account_show_in(*, login: User, language: str | None = None, time_zone: str | None = None) -> None:
-    """Choose in which language and time zone pages are shown to an account; what is None stays.
+def account_show_in(
+    *, login: User, language: str | None = None, time_zone: str | None = None, name: str | None = None
+) -> None:
+    """Choose in which language and time zone pages are shown to an account, and its name there; what is None stays.
 
     Raises InvalidInputError for a language that the hub does not have, and a time zone that there is not. Blank is what
     the browser asks for, and UTC.
     """
     chosen = {"language": language, "time_zone": time_zone}
     known = {"language": dict(settings.LANGUAGES), "time_zone": time_zones()}
-    for name, value in chosen.items():
-        if value and value not in known[name]:
-            raise InvalidInputError(_("Choose one of the list."), attr=name)
+    for column, value in chosen.items():
+        if value and value not in known[column]:
+            raise InvalidInputError(_("Choose one of the list."), attr=column)
     Account.objects.update_or_create(
-        login=login, defaults={name: value for name, value in chosen.items() if value is not None}
+        login=login, defaults={column: value for column, value in chosen.items() if value is not None}
     )
+    if name is not None:
+        login.first_name, login.last_name = name, ""
+        login.save(update_fields=["first_name", "last_name"])
 
 
 @transaction.atomic

@@ -19,12 +19,14 @@ if TYPE_CHECKING:
 class Person:
     """Whose pages are shown. user_id: whose memories. name: of the account that is signed in.
 
+    shown: what that account is called on pages.
     look: while an operator looks at the pages of this person, who then is not the one that is signed in.
     """
 
     user_id: str
     name: str
     look: Look | None = None
+    shown: str = ""
 
     @property
     def scope(self) -> Scope:
@@ -45,8 +47,13 @@ def person_of(request: HttpRequest) -> Person | None:
     from apps.people.selectors import look_of
 
     if (look := look_of(request)) is not None:
-        return Person(look.user_id, request.user.get_username(), look)
+        return Person(look.user_id, request.user.get_username(), look, shown_name(request))
     account = getattr(request.user, "account", None)
     if account is None or not account.person_id:
         return None
-    return Person(account.person_id, request.user.get_username())
+    return Person(account.person_id, request.user.get_username(), shown=shown_name(request))
+
+
+def shown_name(request: HttpRequest) -> str:
+    """Return the name that the signed-in account has chosen, else that with which it signs in."""
+    return request.user.get_full_name() or request.user.get_username()

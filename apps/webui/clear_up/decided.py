@@ -4,14 +4,13 @@ from typing import Any
 
 from django.core.paginator import Paginator
 from django.http import HttpRequest, HttpResponse
-from django.template.defaultfilters import truncatechars
 from django.utils.translation import gettext as _
 
 from apps.semantic.domain.review_queue import WEAK_CONFIDENCE
-from apps.semantic.domain.word_diff import differences
 from apps.semantic.selectors import Conflict
 from apps.semantic.services import can_be_undone, decided
 from apps.webui.actors import who
+from apps.webui.differing import differing
 from apps.webui.pages import render_page
 from apps.webui.person import Person
 
@@ -27,7 +26,7 @@ def decided_page(request: HttpRequest, person: Person) -> HttpResponse:
 
 def row_of(person: Person, receipt: Conflict) -> dict[str, Any]:
     """Return a decision as the log shows it. is_weak: decided by a rule on weak grounds, and reviewed by no one."""
-    old, new = differences(*(truncatechars(one.content, SHOWN_CHARS) for one in (receipt.existing, receipt.candidate)))
+    old, new = differing(receipt.existing.content, receipt.candidate.content, SHOWN_CHARS)
     is_by_rule = receipt.origin in {"save", "consolidation"}
     return {
         "receipt": receipt,

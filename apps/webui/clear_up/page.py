@@ -5,18 +5,17 @@ from uuid import UUID
 
 from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
-from django.template.defaultfilters import truncatechars
 from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST
 
 from apps.core.domain.clock import SYSTEM_CLOCK, utcnow
 from apps.core.domain.errors import MemoryHubError, NotFoundError
-from apps.semantic.domain.word_diff import differences
 from apps.semantic.selectors import Conflict, ReviewState, conflict_get, memories_savers
 from apps.semantic.services import asked_ids, receipt_at
 from apps.webui.actors import who
 from apps.webui.clear_up.answers import DONE, Answer, answer_give, answer_take_back, read_token
+from apps.webui.differing import differing
 from apps.webui.pages import render_fragment, render_page
 from apps.webui.person import Person
 from apps.webui.problems import words_of
@@ -70,7 +69,7 @@ def sides_of(person: Person, receipt: Conflict) -> list[dict[str, Any]]:
     """Return both memories, the newer one first, with who said each, the words that differ, and the answer for each."""
     memories = (receipt.candidate, receipt.existing)
     savers = memories_savers(person.access, [one.pk for one in memories])
-    marked = differences(*(truncatechars(one.content, SHOWN_CHARS) for one in memories))
+    marked = differing(receipt.candidate.content, receipt.existing.content, SHOWN_CHARS)
     labels = ((Answer.NEW, _("New")), (Answer.OLD, _("Before")))
     return [
         {

@@ -1,11 +1,13 @@
 """The page *Household*."""
 
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Any
 
 from django.http import HttpRequest, HttpResponse
 from django.utils.translation import gettext as _
 
+from apps.accounts.selectors import person_names
 from apps.core.db.memberships import members_of, names_of_member
 from apps.core.domain.clock import SYSTEM_CLOCK, utcnow
 from apps.core.domain.errors import UnavailableError
@@ -44,7 +46,7 @@ def household_page(request: HttpRequest, person: Person) -> HttpResponse:
     context: dict[str, Any] = {
         "parts": parts,
         "households": [
-            {"name": name, "people": sorted(people - {person.user_id})}
+            {"name": name, "people": others_of(people - {person.user_id})}
             for name, people in members_of(households).items()
         ],
         "personas": sorted(names_of_member(person.user_id, "persona_id")),
@@ -53,6 +55,12 @@ def household_page(request: HttpRequest, person: Person) -> HttpResponse:
         "as_of": utcnow(SYSTEM_CLOCK),
     }
     return render_page(request, person, "webui/household/page.html", _("Household"), **context)
+
+
+def others_of(people: Collection[str]) -> list[dict[str, str]]:
+    """Return people by the names that they chose, and by their ids, since a name may be chosen twice."""
+    names = person_names(people)
+    return [{"id": one, "name": names.get(one, one)} for one in sorted(people)]
 
 
 def parts_of(person: Person) -> list[Part]:

@@ -60,9 +60,9 @@ class KnownForm(forms.Form):
         label=gettext_lazy("Show"),
         required=False,
         choices=(
-            (KnownState.HOLDS.value, gettext_lazy("What is known now")),
-            (KnownState.REPLACED.value, gettext_lazy("What was replaced")),
-            (KnownState.FORGOTTEN.value, gettext_lazy("What was forgotten")),
+            (KnownState.HOLDS.value, gettext_lazy("Known now")),
+            (KnownState.REPLACED.value, gettext_lazy("Replaced")),
+            (KnownState.FORGOTTEN.value, gettext_lazy("Forgotten")),
         ),
     )
 

@@ -8,10 +8,11 @@ from uuid import UUID
 
 from django.utils.translation import gettext as _
 
-from apps.semantic.domain.word_diff import Piece, differences
+from apps.semantic.domain.word_diff import Piece
 from apps.semantic.selectors import Memory, MemoryRevision, memory_contents, memory_history
 from apps.semantic.services import SUCCESSOR_GONE
 from apps.webui.actors import who
+from apps.webui.differing import differing
 from apps.webui.person import Person
 
 CONTENT, HOUSEHOLD, SUCCESSOR = "content", "household_id", "superseded_by"
@@ -55,7 +56,7 @@ def step_of(person: Person, memory: Memory, revision: MemoryRevision, said: Mapp
         other = revision.changes.get(SUCCESSOR, [None, None])[1] or ""
         return Step(words, revision.at, other=other, said=said.get(UUID(other), "") if other else "")
     before, after = (text or "" for text in revision.changes[CONTENT])
-    old, new = differences(before[:SHOWN_CHARS], after[:SHOWN_CHARS])
+    old, new = differing(before, after, SHOWN_CHARS)
     earlier = before if before != memory.content else ""
     return Step(words, revision.at, tuple(old), tuple(new), earlier)
 
@@ -66,10 +67,10 @@ def sentence_of(revision: MemoryRevision, actor: str) -> str:
         "created": _("%(who)s saved it."),
         "reinforced": _("%(who)s said that it still holds."),
         "deleted": _("%(who)s forgot it."),
-        "superseded": _("It was replaced (%(who)s)."),
-        "merged": _("It became part of another memory (%(who)s)."),
-        "rejected": _("It was not taken over (%(who)s)."),
-        "reverted": _("It holds again (%(who)s)."),
+        "superseded": _("%(who)s replaced it:"),
+        "merged": _("%(who)s made it one with another memory:"),
+        "rejected": _("%(who)s did not take it over, since this holds:"),
+        "reverted": _("%(who)s had it hold again."),
         "restored": _("%(who)s brought it back."),
     }
     if revision.action == "deleted" and revision.reason == "expired":

@@ -12,10 +12,10 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST
 
 from apps.core.domain.errors import MemoryHubError, NotFoundError
-from apps.semantic.domain.word_diff import differences
 from apps.semantic.selectors import Memory, conflict_get, last_decision, memories_replaced
 from apps.semantic.services import REPLACED, current_successor, decision_undo, memory_hold
 from apps.webui.actors import who
+from apps.webui.differing import differing
 from apps.webui.memory.found import found_or_404
 from apps.webui.person import Person
 from apps.webui.problems import words_of
@@ -29,11 +29,10 @@ def replacement_of(person: Person, memory: Memory) -> dict[str, Any]:
     now = current_successor(person.access, memory) if is_replaced else None
     decision = last_decision(person.access, memory)
     is_own = decision is not None and decision.actor == person.access.actor and decision.origin == "override"
-    _mine, pieces = differences(memory.content[:SHOWN_CHARS], now.content[:SHOWN_CHARS]) if now else ([], [])
     return {
         "is_replaced": is_replaced,
         "now": now,
-        "now_pieces": pieces,
+        "now_pieces": differing(memory.content, now.content, SHOWN_CHARS)[1] if now else [],
         "decided_by": who(decision.actor, person) if decision else "",
         "decided_at": decision.at if decision else None,
         "own_decision": decision if is_own else None,

@@ -35,7 +35,15 @@ def zones() -> Iterator[tuple[str, Any]]:
 
 
 class ShownForm(forms.Form):
-    """In which language and time zone pages are shown."""
+    """Under which name, and in which language and time zone pages are shown."""
+
+    name = forms.CharField(
+        label=gettext_lazy("Your name"),
+        required=False,
+        max_length=150,
+        help_text=gettext_lazy("Shown on these pages, and to people of your household. You sign in as before."),
+        widget=forms.TextInput({"autocomplete": "name"}),
+    )
 
     # Names of languages and places are not translated, by browsers neither.
     language = forms.ChoiceField(
@@ -48,8 +56,12 @@ class ShownForm(forms.Form):
 
 def settings_page(request: HttpRequest, person: Person) -> HttpResponse:
     """Show the settings, or keep what was chosen."""
-    account = Account.objects.get(login=request.user.pk)
-    chosen = {"language": account.language, "time_zone": account.time_zone}
+    account = Account.objects.select_related("login").get(login=request.user.pk)
+    chosen = {
+        "name": account.login.get_full_name(),
+        "language": account.language,
+        "time_zone": account.time_zone,
+    }
     form = ShownForm(request.POST if request.method == "POST" else None, initial=chosen)
     if not account.time_zone:
         form.fields["time_zone"].widget.attrs["data-propose-zone"] = "zone-proposed"

@@ -7,6 +7,8 @@ from django.test import Client
 from django.urls import reverse
 
 from apps.accounts.models import Account
+from apps.core.db.memberships import ties_make
+from apps.core.domain.scope import Scope
 from apps.semantic.models import Memory
 from tests.integration.webui.person import ANA, BEN, browser_of, remember
 
@@ -100,3 +102,11 @@ def test_pages_of_operators_stay_in_utc(ana: Client) -> None:
     page = ana.get(reverse("admin:semantic_memory_change", args=[memory.pk])).content.decode()
     assert " UTC" in page
     assert "+08:00" not in page
+
+
+def test_a_name_is_shown_instead_of_an_id(ana: Client) -> None:
+    assert "<bdi>ana-signs-in</bdi>" in ana.get("/").content.decode()
+    choose(ana, name="Ana Lúcia", language="", time_zone="")
+    assert "<bdi>Ana Lúcia</bdi>" in ana.get("/").content.decode()
+    ties_make([Scope(ANA, "home"), Scope(BEN, "home")], made_by="test", made_at=datetime.now(UTC))
+    assert "<bdi>Ana Lúcia</bdi>" in browser_of(BEN).get(reverse("webui:household")).content.decode()
