@@ -28,4 +28,4 @@ def remember(person: str, content: str, **fields: str) -> Memory:
 
 def unmarked(page: str) -> str:
     """Return a page without the marks of words that differ."""
-    return re.sub("</?(ins|del)>", "", page)
+    return re.sub("</?(ins|del|mark)>", "", page)

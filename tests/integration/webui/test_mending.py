@@ -126,5 +126,5 @@ def test_a_pair_shows_who_said_each_and_the_words_that_differ(ana: Client) -> No
     remember(ANA, "Ana spent $15 on postcards.")
     page = ana.get(reverse("webui:clear_up")).content.decode()
     assert page.count("<bdi>kitchen</bdi>") == 2
-    assert "<ins>15 </ins>" in page
-    assert "<ins>12 </ins>" in page
+    assert "<mark>15 </mark>" in page
+    assert "<mark>12 </mark>" in page

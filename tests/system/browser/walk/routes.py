@@ -183,6 +183,11 @@ ARGUMENTS: dict[str, Any] = {
     ),
     "webui:memory_settings_save": lambda: {"part": "gate"},
     "webui:memory_compaction_decide": lambda: {"uuid": newest(Compaction.objects.filter(user_id="ana")).uuid},
+    **dict.fromkeys(
+        [f"webui:memory_{step}_true" for step in ("both", "this")],
+        lambda: {"uuid": newest(Memory.objects.filter(user_id="ana", status="superseded")).uuid},
+    ),
+    "webui:decision_undo": lambda: {"uuid": newest(Conflict.objects.filter(user_id="ana")).uuid},
     "webui:clear_up_answer": lambda: {"uuid": newest(Conflict.objects.filter(user_id="ana", state="open")).uuid},
     **dict.fromkeys(
         [
