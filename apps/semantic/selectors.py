@@ -258,10 +258,12 @@ def memories_replaced(access: Access, memory: Memory, limit: int, *, came_back: 
         replaced = (MemoryStatus.SUPERSEDED, MemoryStatus.MERGED, MemoryStatus.REJECTED)
         return list(found.filter(superseded_by=memory, status__in=replaced)[:limit])
     deletion = memory.revisions.filter(action="deleted").last()
+    if deletion is None:
+        return []
     steps = MemoryRevision.objects.filter(
         memory__user_id=memory.user_id,
         action="restored",
-        at=deletion.at if deletion else None,
+        at=deletion.at,
         changes__superseded_by=[str(memory.uuid), None],
     )
     return list(found.filter(pk__in=steps.values("memory"))[:limit])

@@ -56,4 +56,5 @@ def person_of(request: HttpRequest) -> Person | None:
 
 def shown_name(request: HttpRequest) -> str:
     """Return the name that the signed-in account has chosen, else that with which it signs in."""
-    return request.user.get_full_name() or request.user.get_username()
+    user = request.user
+    return (user.get_full_name() if user.is_authenticated else "") or user.get_username()

@@ -44,7 +44,8 @@ class KnownForm(forms.Form):
         widget=forms.TextInput(attrs={"type": "search", "autocomplete": "off"}),
     )
     topic = forms.ChoiceField(label=gettext_lazy("Topic"), required=False)
-    app = forms.ChoiceField(label=gettext_lazy("Who said it"), required=False)
+    # Names of apps are not translated, by browsers neither.
+    app = forms.ChoiceField(label=gettext_lazy("Who said it"), required=False, widget=forms.Select({"translate": "no"}))
     time = forms.ChoiceField(
         label=gettext_lazy("When"),
         required=False,

@@ -4,6 +4,7 @@ from django.utils.translation import gettext_lazy as _
 
 # Those that the hub and its samples use; others are shown as their writer named them.
 TOPICS = {
+    "contact": _("Contacts"),
     "decision": _("Decisions"),
     "event": _("What happened"),
     "fact": _("Facts"),
@@ -12,6 +13,8 @@ TOPICS = {
     "person": _("People"),
     "plan": _("Plans"),
     "preference": _("Preferences"),
+    "routine": _("Routines"),
+    "rule": _("Rules"),
 }
 
 
