@@ -28,14 +28,20 @@ QUIET: frozenset[str] = frozenset(
         "admin:rules_mergerule_preview_new",
         "admin:rules_mergerule_try_new",
         "admin:rules_mergerule_try_out",
+        "admin:sync_knowledgesource_dry_run",
         "cockpit_ask",
         "cockpit_decisions_presence",
         "cockpit_first_search",
+        "connect",
+        "connect-token",
         "rehearse_edits",
         "rehearse_new_rule",
         "rehearse_rule",
+        "rules-evaluate",
+        "rules-match",
         "sync-preview",
         "sync-should-sync",
+        "webui:note_preview",
     }
 )
 

@@ -1,4 +1,4 @@
-"""In which language and time zone pages are shown: as the account chose, or the browser."""
+"""In which language and time zone pages are shown: as the account chose, or the browser says."""
 
 from collections.abc import Callable
 from contextlib import ExitStack
@@ -12,11 +12,14 @@ from django.utils.cache import patch_vary_headers
 
 from apps.accounts.domain.time_zones import time_zones
 from apps.accounts.models import Account
+from apps.core.pages.times import written_as_logs
 
 # Addresses of programs: these are answered in English, in UTC.
 MACHINES = ("/api/", "/static/", "/healthz", "/readyz", "/metrics")
-# Pages that show times as logs and metrics do, in UTC.
+# Pages that write times as logs do, to the second and with their zone.
 OPERATORS = ("/admin/",)
+# Set by a script of every page (`zone.js`), from the first one on.
+ZONE_COOKIE = "time_zone"
 
 
 class LanguageMiddleware:
@@ -38,12 +41,21 @@ class LanguageMiddleware:
             account = account_of(request)
             if account is not None and account.language in dict(settings.LANGUAGES):
                 stack.enter_context(translation.override(account.language))
-            if account is not None and not request.path.startswith(OPERATORS) and account.time_zone in time_zones():
-                stack.enter_context(timezone.override(ZoneInfo(account.time_zone)))
+            if (zone := zone_of(request, account)) is not None:
+                stack.enter_context(timezone.override(ZoneInfo(zone)))
+            if request.path.startswith(OPERATORS):
+                stack.enter_context(written_as_logs())
             response = self.get_response(request)
             response.headers.setdefault("Content-Language", translation.get_language() or settings.LANGUAGE_CODE)
         patch_vary_headers(response, ["Accept-Language", "Cookie"])
         return response
+
+
+def zone_of(request: HttpRequest, account: Account | None) -> str | None:
+    """Return the time zone that the account chose, else that of the browser; None where neither is known."""
+    chosen = account.time_zone if account is not None else ""
+    names = (chosen, request.COOKIES.get(ZONE_COOKIE, ""))
+    return next((name for name in names if name in time_zones()), None)
 
 
 def account_of(request: HttpRequest) -> Account | None:

@@ -5,11 +5,10 @@ from datetime import datetime
 
 from apps.audit.models import ActorKind, AuditEntry
 from apps.audit.querysets import AuditQuerySet
-from apps.audit.words import VERBS, noun_of, words_of
+from apps.audit.words import is_known, sentence
 from apps.core.domain.scope import Access, Scope
 
 __all__ = [
-    "VERBS",
     "ActorKind",
     "AuditEntry",
     "EntryFilter",
@@ -17,8 +16,8 @@ __all__ = [
     "Place",
     "entries",
     "entries_page",
-    "noun_of",
-    "words_of",
+    "is_known",
+    "sentence",
 ]
 
 PAGE = 50
@@ -28,7 +27,8 @@ PAGE = 50
 class EntryFilter:
     """Which entries are wanted; what is empty does not narrow.
 
-    words: part of an actor, an act or an object. since, until: moments, the second one excluded.
+    words: part of an actor, an act or an object. since, until: moments, the second one excluded. not_by: a person
+    whose own acts are left out.
     """
 
     words: str = ""
@@ -39,6 +39,7 @@ class EntryFilter:
     object_type: str = ""
     object_id: str = ""
     user_id: str = ""
+    not_by: frozenset[str] = frozenset()
     since: datetime | None = None
     until: datetime | None = None
 
@@ -68,6 +69,8 @@ def entries(access: Access, asked: EntryFilter | None = None) -> AuditQuerySet:
     exact = {"actor": asked.actor, "actor_kind": asked.kind, "action": asked.action, "outcome": asked.outcome}
     exact |= {"object_type": asked.object_type, "object_id": asked.object_id}
     rows = rows.filter(**{column: value for column, value in exact.items() if value})
+    if asked.not_by:
+        rows = rows.exclude(actor_kind=ActorKind.PERSON, actor__in=asked.not_by)
     if asked.words:
         rows = rows.mentioning(asked.words)
     if asked.since is not None:

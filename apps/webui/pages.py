@@ -26,7 +26,8 @@ class Page:
     """A page or a fragment of one. A view takes the request, the person, and the arguments of its address.
 
     name: of its address, which begins with `webui:`. path: below `/`. is_own: not for an operator who looks. is_public:
-    also for strangers, by an address that cannot be guessed; its view takes no person.
+    also for strangers, by an address that cannot be guessed; its view takes no person. part_of: the page whose part it
+    is, as which a look at it is noted; "" for a figure that every page shows, which is not noted.
     """
 
     name: str
@@ -34,6 +35,7 @@ class Page:
     view: View
     is_own: bool = False
     is_public: bool = False
+    part_of: str | None = None
 
 
 def guarded(page: Page) -> View:
@@ -65,7 +67,9 @@ def answer_of(page: Page, request: HttpRequest, *args: Any, **kwargs: Any) -> Ht
     if person.look is not None:
         if page.is_own or request.method not in {"GET", "HEAD"}:
             return TemplateResponse(request, "webui/looking_only.html", {"person": person}, status=403)
-        look_note(request, person.look, request.path)
+        if page.part_of != "":
+            shown = reverse(f"webui:{page.part_of}") if page.part_of else request.path
+            look_note(request, person.look, shown)
     return page.view(request, person, *args, **kwargs)
 
 

@@ -19,6 +19,7 @@ UNFOLD = {
         lambda _request: static("memoryhub/live.css"),
     ],
     "SCRIPTS": [
+        lambda _request: static("memoryhub/zone.js"),
         lambda _request: static("memoryhub/admin.js"),
         lambda _request: static("memoryhub/modal.js"),
         lambda _request: static("memoryhub/palette.js"),

@@ -39,7 +39,7 @@
 
   const now = () => performance.now();
   const isOpen = () => socket !== null && socket.readyState === WebSocket.OPEN;
-  const clock = (date) => `${date.toISOString().slice(11, 19)} UTC`;
+  const clock = (date) => date.toLocaleTimeString(document.documentElement.lang, { timeZoneName: "short" });
   /* Words of the page, in the language of its reader: live/words.html. */
   const word = (name) => document.getElementById("live-words").dataset[name].replace("{time}", clock(knownAt));
 

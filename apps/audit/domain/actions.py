@@ -50,10 +50,3 @@ def action_on_page(model: str, page: str, chosen: str = "") -> str:
     verb = chosen if page == "changelist" else page
     what = model.lower().replace(" ", "_")
     return f"{what}.{verb if _WORD.fullmatch(verb) else 'list'}"[:MAX_ACTION_CHARS]
-
-
-def words_of(action: str) -> str:
-    """Return an act in words: `api_key.rotate` is `Api key: rotate`."""
-    what, _, verb = action.partition(".")
-    words = what.replace("_", " ")
-    return f"{words[:1].upper()}{words[1:]}: {verb.replace('_', ' ')}" if verb else words.capitalize()

@@ -21,6 +21,7 @@ from apps.audit.recording.notes import Recording, recording
 from apps.core.domain.scope import IDENTIFIERS, Access, Permission, Scope
 
 ID_NAMES = ("uuid", "object_id", "pk", "id", "name")
+NOT_ALLOWED = 405
 KEY_ROUTES = frozenset({"keys", "key", "key-rotate"})
 
 
@@ -46,7 +47,8 @@ def entries_of(request: HttpRequest, response: HttpResponse, held: Recording) ->
     if held.acts:
         return held.acts
     match = request.resolver_match
-    if match is None or not is_recorded(request, match):
+    # A page that takes no forms was asked for in a wrong way: nobody tried to change anything.
+    if match is None or response.status_code == NOT_ALLOWED or not is_recorded(request, match):
         return []
     caller = caller_of(request, match.view_name) or holder_of_link(request, held)
     if caller is None or (not held.notes and is_question(response, match)):

@@ -2,12 +2,12 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 from django.http import HttpRequest
 from django.utils.dateparse import parse_datetime
-from django.utils.timezone import is_naive, make_aware
+from django.utils.timezone import is_naive, localtime, make_aware
 from django.utils.translation import gettext_lazy as _
 
 from apps.cockpit.activity.phrases import BY_NAME, KINDS, Kind
@@ -51,8 +51,8 @@ class Filters:
 
 
 def moment_text(at: datetime | None) -> str:
-    """Return a moment for an address and for a field of a form, in UTC to the minute."""
-    return at.astimezone(UTC).strftime("%Y-%m-%dT%H:%M") if at else ""
+    """Return a moment for an address and for a field of a form, in the zone of the page to the minute."""
+    return localtime(at).strftime("%Y-%m-%dT%H:%M") if at else ""
 
 
 def read_filters(parameters: Mapping[str, Any]) -> Filters:
@@ -72,14 +72,14 @@ def read_filters(parameters: Mapping[str, Any]) -> Filters:
 
 
 def parse_moment(text: str) -> datetime | None:
-    """Return the moment that a text names, in UTC where it names no offset; None for none."""
+    """Return the moment that a text names, in the zone of the page where it names no offset; None for none."""
     try:
         found = parse_datetime(text[:40])
     except ValueError:
         return None
     if found is None or not 1970 < found.year < 9000:
         return None
-    return make_aware(found, UTC) if is_naive(found) else found
+    return make_aware(found) if is_naive(found) else found
 
 
 def allowed_kinds(request: HttpRequest) -> list[Kind]:

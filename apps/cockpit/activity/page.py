@@ -19,7 +19,7 @@ from apps.cockpit.activity.filters import (
 )
 from apps.cockpit.activity.histogram import Histogram, read_histogram
 from apps.cockpit.activity.objects import Object, Objects, objects_of
-from apps.cockpit.activity.phrases import BY_NAME, Kind, phrase
+from apps.cockpit.activity.phrases import ACT, BY_NAME, Kind, phrase
 from apps.cockpit.activity.sources import MAX_NEW, count_new, newest_places
 from apps.cockpit.activity.stream import read_page
 from apps.cockpit.domain.activity import THE_HUB, Group, Places, describe_actor
@@ -123,7 +123,8 @@ def rows_of(groups: Iterable[Group], objects: Objects) -> list[Row]:
         first = group.first
         actor, actor_kind = describe_actor(first.actor)
         actor = gettext("The hub") if (actor, actor_kind) == (THE_HUB, "hub") else actor
-        words = phrase(first.verb, group.count, first.person, first.words)
+        person = "" if actor == first.person and first.verb.startswith(ACT) else first.person
+        words = phrase(first.verb, group.count, person, first.words)
         named = [found for one in group.named if (found := objects.get((one.kind, one.subject)))]
         more = group.count - len(named) if named else 0
         rows.append(Row(group, BY_NAME[first.kind], actor, ACTOR_ICONS[actor_kind], words, named, more))

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from django.utils.translation import gettext, ngettext_lazy
 from django.utils.translation import gettext_lazy as _
 
+from apps.audit.selectors import sentence
 from apps.core.words import Words
 
 
@@ -87,12 +88,18 @@ HUB_PHRASES = {
     "failed": ngettext_lazy("could not finish %(words)s", "could not finish %(words)s, %(n)s times", "count"),
 }
 
+# Begins the verbs of acts of the audit, before how they ended; their words are the act.
+ACT = "act_"
+OUTCOMES = {"refused": _("%(act)s (refused)"), "failed": _("%(act)s (failed)")}
+
 
 def phrase(verb: str, count: int, person: str, words: str) -> str:
     """Return what happened as the rest of a sentence that begins with the actor.
 
     words: what the row says; of a verb without a phrase of its own it says all.
     """
+    if verb.startswith(ACT):
+        return act_phrase(verb.removeprefix(ACT), count, person, words)
     values = {"count": count, "n": f"{count:,}", "person": person, "words": words}
     if verb in HUB_PHRASES:
         return HUB_PHRASES[verb] % values
@@ -101,3 +108,11 @@ def phrase(verb: str, count: int, person: str, words: str) -> str:
         return (of_person if person else alone) % values
     said = gettext("%(words)s of %(person)s") % values if person else words
     return said if count == 1 else gettext("%(words)s, %(n)s times") % {**values, "words": said}
+
+
+def act_phrase(outcome: str, count: int, person: str, action: str) -> str:
+    """Return an act of the audit, with whom it was about, and how it ended where that was not well."""
+    said = sentence(action, count)
+    if person:
+        said = gettext("%(act)s (%(person)s)") % {"act": said, "person": person}
+    return str(OUTCOMES[outcome] % {"act": said}) if outcome in OUTCOMES else said

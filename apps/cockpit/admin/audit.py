@@ -9,7 +9,6 @@ from typing import Any
 from urllib.parse import urlencode
 
 from django import forms
-from django.apps import apps
 from django.core.exceptions import ValidationError
 from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
@@ -21,11 +20,13 @@ from django.utils.translation import gettext_lazy as _
 from apps.audit import selectors
 from apps.audit.domain.csv import csv_line
 from apps.audit.selectors import ActorKind, AuditEntry, EntryFilter, EntryPage, Place
+from apps.cockpit.domain.activity import GROUP_SPAN
 from apps.cockpit.pages import Page, render_fragment, render_page
 from apps.cockpit.words import named_ids
 from apps.core.admin.kit import operator_access
 from apps.core.domain.scope import MAX_IDENTIFIER_CHARS, Scope
 from apps.core.pages.streams import OwnedIterator, ThreadStreamedResponse
+from apps.core.pauses import PERSON
 from apps.core.words import Words
 
 EPOCH, MICROSECOND = datetime(1970, 1, 1, tzinfo=UTC), timedelta(microseconds=1)
@@ -85,13 +86,13 @@ class AuditFilterForm(forms.Form):
 
 @dataclass(frozen=True)
 class Row:
-    """An entry as the list shows it. about: what was acted upon, in words. link: its page, empty without one."""
+    """Equal entries as the list shows them. objects: what was acted upon, and its page, empty without one."""
 
     entry: AuditEntry
     at: datetime
+    actor: str
     words: str
-    about: str
-    link: str
+    objects: list[tuple[str, str]]
     outcome: Words
     tone: str
     changes: list[tuple[str, Any, Any]]
@@ -138,7 +139,7 @@ def list_context(request: HttpRequest) -> dict[str, Any]:
     edges = (page.entries[0], page.entries[-1]) if page.entries else (None, None)
     return {
         "form": form,
-        "rows": [row_of(request, entry) for entry in page.entries],
+        "rows": [row_of(request, entries) for entries in grouped(page.entries)],
         "is_narrowed": asked != EntryFilter(),
         "is_first": place is None,
         "newer": form.query(place=write_place("newer", edges[0])) if page.has_newer and edges[0] else "",
@@ -149,11 +150,13 @@ def list_context(request: HttpRequest) -> dict[str, Any]:
     }
 
 
-def row_of(request: HttpRequest, entry: AuditEntry) -> Row:
-    """Return an entry as the list shows it."""
+def row_of(request: HttpRequest, entries: list[AuditEntry]) -> Row:
+    """Return equal entries as the list shows them, by the latest one."""
+    entry = entries[0]
     changes = entry.detail.get("changes")
     facts = [
         (gettext("Whose data"), named_ids(scope_of(entry))),
+        (gettext("Act"), entry.action),
         (gettext("Object"), f"{entry.object_type} {entry.object_id}".strip()),
         (gettext("From"), entry.address or ""),
         (gettext("Request"), entry.request_id),
@@ -163,9 +166,9 @@ def row_of(request: HttpRequest, entry: AuditEntry) -> Row:
     return Row(
         entry=entry,
         at=localtime(entry.at),
-        words=selectors.words_of(entry.action),
-        about=str(entry.detail.get("name") or kind_in_words(entry)),
-        link=link_of(request, entry),
+        actor=entry.actor.removeprefix(PERSON),
+        words=selectors.sentence(entry.action, len(entries)),
+        objects=[(about, link_of(request, one)) for one in entries if (about := about_of(one))],
         outcome=OUTCOME_WORDS.get(entry.outcome, entry.outcome),
         tone=TONES.get(entry.outcome, ""),
         changes=[(name, *pair) for name, pair in changes.items()] if isinstance(changes, dict) else [],
@@ -179,13 +182,39 @@ def scope_of(entry: AuditEntry) -> Scope:
     return Scope(entry.user_id or None, entry.household_id or None, entry.persona_id or None)
 
 
-def kind_in_words(entry: AuditEntry) -> str:
-    """Return what was acted upon: the kind of object and its id."""
-    try:
-        kind = str(apps.get_model(entry.object_type)._meta.verbose_name)
-    except (LookupError, ValueError):
-        kind = selectors.noun_of(entry.object_type)
-    return f"{kind} {entry.object_id}".strip()
+def about_of(entry: AuditEntry) -> str:
+    """Return what was acted upon: its name, else its id. Who signs in acts upon themselves."""
+    if entry.action.startswith("session."):
+        return ""
+    key = entry.object_id
+    return str(entry.detail.get("name") or (f"#{key}" if key.isdecimal() else key))
+
+
+def grouped(entries: list[AuditEntry]) -> Iterator[list[AuditEntry]]:
+    """Yield the entries that are one row: equal acts of one actor about one person, each soon after the other.
+
+    Entries that say more than that something was done are rows of their own.
+    """
+    held: list[AuditEntry] = []
+    for entry in entries:
+        if held and not (is_plain(entry) and is_plain(held[-1]) and is_alike(held[-1], entry)):
+            yield held
+            held = []
+        held.append(entry)
+    if held:
+        yield held
+
+
+def is_plain(entry: AuditEntry) -> bool:
+    """Return whether an entry says no more than that something was done."""
+    return selectors.is_known(entry.action) and not entry.detail.keys() & {"changes", "said", "reason", "options"}
+
+
+def is_alike(later: AuditEntry, earlier: AuditEntry) -> bool:
+    """Return whether two entries, the later one first, are the same act."""
+    names = ("actor_kind", "actor", "address", "action", "outcome", "user_id", "household_id", "persona_id")
+    is_same = all(getattr(later, name) == getattr(earlier, name) for name in names)
+    return is_same and later.at - earlier.at <= GROUP_SPAN
 
 
 def link_of(request: HttpRequest, entry: AuditEntry) -> str:

@@ -1,9 +1,12 @@
 """Durations and points in time as all pages say them: `3 min`, `3 min ago`, `2026-11-23 07:14:02 UTC`.
 
-Points in time are those of the zone of the page. In UTC they are written as logs have them, with the zone; in the zone
-that a person chose as people write them in the language of the page.
+Points in time are those of the zone of the page. In UTC, and on pages of operators, they are written as logs have them,
+with the zone; on other pages as people write them in the language of the page.
 """
 
+from collections.abc import Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from datetime import datetime, timedelta
 
 from django.utils.formats import date_format
@@ -15,6 +18,7 @@ from django.utils.translation import gettext, ngettext
 from apps.core.domain.clock import SYSTEM_CLOCK, utcnow
 
 MINUTE, HOUR, DAY = 60, 3600, 86_400
+_AS_LOGS: ContextVar[bool] = ContextVar("times_as_logs", default=False)
 MONTH, YEAR = 30.4375 * DAY, 365.25 * DAY
 
 
@@ -76,18 +80,28 @@ def age(duration: timedelta) -> str:
 
 
 def exact(at: datetime) -> str:
-    """Return a point in time, in UTC to the second: `2026-11-23 07:14:02 UTC`; elsewhere as people write it."""
-    return date_format(localtime(at), "Y-m-d H:i:s T" if is_utc() else "DATETIME_FORMAT")
+    """Return a point in time to the second: `2026-11-23 07:14:02 UTC`; on pages of people as they write it."""
+    return date_format(localtime(at), "Y-m-d H:i:s T" if is_as_logs() else "DATETIME_FORMAT")
 
 
 def to_the_minute(at: datetime) -> str:
-    """Return a point in time to the minute: `2026-11-23 07:14 UTC`; in another zone as people write it."""
-    return date_format(localtime(at), "Y-m-d H:i T" if is_utc() else "DATETIME_FORMAT")
+    """Return a point in time to the minute: `2026-11-23 07:14 UTC`; on pages of people as they write it."""
+    return date_format(localtime(at), "Y-m-d H:i T" if is_as_logs() else "DATETIME_FORMAT")
 
 
-def is_utc() -> bool:
-    """Return whether the page is in UTC, since it is one of operators, or its reader chose no zone."""
-    return get_current_timezone_name() == "UTC"
+@contextmanager
+def written_as_logs() -> Iterator[None]:
+    """Write points in time as logs have them, whatever the zone, until the block ends."""
+    token = _AS_LOGS.set(True)
+    try:
+        yield
+    finally:
+        _AS_LOGS.reset(token)
+
+
+def is_as_logs() -> bool:
+    """Return whether times are written as logs have them: for operators, and where no zone is known."""
+    return _AS_LOGS.get() or get_current_timezone_name() == "UTC"
 
 
 def time_tag(at: datetime, words: str) -> SafeString:

@@ -9,9 +9,9 @@ from apps.webui.pages import Page
 
 PAGES: tuple[Page, ...] = (
     Page(name="home", path="", view=home_page),
-    Page(name="home_latest", path="home/latest/", view=home_latest),
-    Page(name="alarms", path="home/alarms/", view=alarms),
-    Page(name="home_learned", path="home/learned/", view=home_learned),
+    Page(name="home_latest", path="home/latest/", view=home_latest, part_of="home"),
+    Page(name="alarms", path="home/alarms/", view=alarms, part_of=""),
+    Page(name="home_learned", path="home/learned/", view=home_learned, part_of="home"),
     Page(name="learned_undo", path="home/learned/<uuid:uuid>/undo/", view=learned_take_back),
     Page(name="tell", path="home/tell/", view=tell),
     Page(name="pause", path="pause/", view=pause),

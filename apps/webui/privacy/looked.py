@@ -10,7 +10,7 @@ from django.utils.functional import Promise
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from apps.audit.selectors import ActorKind, AuditEntry, EntryFilter, Place, entries, entries_page, words_of
+from apps.audit.selectors import ActorKind, AuditEntry, EntryFilter, Place, entries, entries_page, sentence
 from apps.webui.navigation import PLACES
 from apps.webui.pages import render_page
 from apps.webui.person import Person
@@ -24,11 +24,6 @@ WORDS: dict[str, str | Promise] = {
     "export.open": gettext_lazy("downloaded what is kept of you"),
     "erasures.create": gettext_lazy("asked what forgetting you would remove, or began it"),
     "person.forget": gettext_lazy("began to forget you"),
-    "privacy.forget": gettext_lazy("asked that everything is forgotten"),
-    "privacy_take_back.create": gettext_lazy("took back that everything is forgotten"),
-    "privacy_download.create": gettext_lazy("asked for a file with everything"),
-    "privacy_download_remove.create": gettext_lazy("removed the file with everything"),
-    "privacy_file.open": gettext_lazy("downloaded the file with everything"),
 }
 
 
@@ -45,35 +40,36 @@ class LookedLine:
 
 
 def lines_of(person: Person, size: int, older_than: int | None = None) -> tuple[list[LookedLine], int | None]:
-    """Return some entries about a person, the newest first, and from which on there are older ones; None without.
+    """Return what others did with what is kept of a person, the newest first.
+
+    With them comes from which entry on there are older ones; None without.
 
     older_than: the key of an entry. One that the person may not see begins the list again.
     """
-    asked = EntryFilter(user_id=person.user_id)
+    own = frozenset({person.access.actor, person.name} if person.look is None else {person.access.actor})
+    asked = EntryFilter(user_id=person.user_id, not_by=own)
     first = entries(person.access, asked).filter(pk=older_than).first() if older_than is not None else None
     page = entries_page(person.access, asked, Place("older", first.at, first.pk) if first else None, size)
     more = page.entries[-1].pk if page.has_older else None
-    return [line_of(person, entry) for entry in page.entries], more
+    return [line_of(entry) for entry in page.entries], more
 
 
-def line_of(person: Person, entry: AuditEntry) -> LookedLine:
+def line_of(entry: AuditEntry) -> LookedLine:
     """Return an entry in words."""
     detail: dict[str, Any] = entry.detail if isinstance(entry.detail, dict) else {}
     is_page = entry.action == "person_look.open"
     return LookedLine(
         entry.at,
-        who_of(person, entry),
-        page_words(entry.object_id) if is_page else WORDS.get(entry.action) or words_of(entry.action),
+        who_of(entry),
+        page_words(entry.object_id) if is_page else WORDS.get(entry.action) or sentence(entry.action),
         str(detail.get("reason", "")),
         entry.object_id if is_page else "",
         entry.outcome != "done",
     )
 
 
-def who_of(person: Person, entry: AuditEntry) -> str:
+def who_of(entry: AuditEntry) -> str:
     """Return who acted, in words."""
-    if entry.actor_kind == ActorKind.PERSON and entry.actor == person.name and person.look is None:
-        return _("You")
     if entry.actor_kind == ActorKind.KEY:
         return _("The app %(name)s") % {"name": entry.actor}
     if entry.actor_kind == ActorKind.COMMAND:
@@ -89,7 +85,6 @@ def page_words(address: str) -> str:
         return _("opened a page")
     if name == "memory":
         return _("opened one of your memories")
-    # A part of a page, which is fetched alone, begins with the name of the page.
     title = next((place.title for place in PLACES if f"{name}_".startswith(f"{place.name}_")), None)
     return _("opened your page “%(page)s”") % {"page": title} if title is not None else _("opened a page")
 

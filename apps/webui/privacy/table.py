@@ -10,7 +10,7 @@ from apps.webui.privacy.receipt import forgotten_page
 PAGES: tuple[Page, ...] = (
     Page(name="privacy", path="privacy/", view=privacy_page),
     Page(name="privacy_download", path="privacy/download/", view=download_ask),
-    Page(name="privacy_download_state", path="privacy/download/state/", view=download_state),
+    Page(name="privacy_download_state", path="privacy/download/state/", view=download_state, part_of="privacy"),
     Page(name="privacy_download_remove", path="privacy/download/remove/", view=download_throw_away),
     Page(name="privacy_file", path="privacy/download/<uuid:uuid>/", view=download_file, is_own=True),
     Page(name="privacy_looked", path="privacy/looked/", view=looked_page),

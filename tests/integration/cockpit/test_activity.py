@@ -236,9 +236,9 @@ def test_times_have_their_zone(operator: Client) -> None:
 
 
 def test_acts_that_no_event_reports_come_from_the_audit(operator: Client) -> None:
-    for action, outcome in (("login.failed", "refused"), ("api_key.rotate", "done"), ("memory.delete", "done")):
+    for action, outcome in (("session.sign_in", "refused"), ("api_key.rotate", "done"), ("memory.delete", "done")):
         record(actor_kind="person", actor="rita", action=action, outcome=outcome)
     assert rows(operator, kind="access", actor="rita") == [
         ("rita", "rotated an API key"),
-        ("rita", "login: failed (refused)"),
+        ("rita", "signed in (refused)"),
     ]

@@ -10,6 +10,7 @@ from django.urls import reverse
 
 from apps.accounts.services import account_bind, account_create
 from apps.audit.models import AuditEntry
+from apps.audit.services import record
 from apps.core.domain.clock import SYSTEM_CLOCK, utcnow
 from apps.core.domain.scope import Permission, Scope
 from apps.people.downloads.request import download_request
@@ -84,13 +85,20 @@ def test_who_when_why_and_which_pages_are_for_the_person_to_read(memory: Memory,
         ("person_look.begin", ""),
         ("person_look.open", "/"),
         ("person_look.open", f"/memories/{memory.uuid}/"),
-        ("person_look.open", "/home/latest/"),
         ("person_look.end", ""),
     ]
     read = ana.get(reverse("webui:privacy_looked")).content.decode()
     for words in ("olga", WHY, "began to look at your pages", "opened your page “Home”", "opened one of your memories"):
         assert words in read
     assert reverse("webui:memory", args=[memory.uuid]) in read
+
+
+def test_who_looked_lists_others_only(ana: Client) -> None:
+    for actor in (f"person:{ANA}", f"{ANA}-signs-in", "olga"):
+        record(actor_kind="person", actor=actor, action="person.open", scope=Scope(ANA))
+    read = ana.get(reverse("webui:privacy_looked")).content.decode()
+    assert read.count("opened the page about you in the admin") == 1
+    assert "olga" in read
 
 
 def test_a_look_ends_after_half_an_hour(memory: Memory) -> None:
