@@ -18,11 +18,14 @@ def alarm_settings_save(*, mail: str, url: str | None, least: int, language: str
     """
     row = alarm_settings()
     changed = [name for name, is_new in (("mail", mail != row.mail), ("webhook", url not in (None, row.url))) if is_new]
-    row.mail, row.least, row.language = mail, least, language
-    if url is not None:
-        row.sealed_url = seal(url) if url else ""
-    row.failures = {name: said for name, said in row.failures.items() if name not in changed}
-    row.save()
+    fields = {
+        "mail": mail,
+        "sealed_url": row.sealed_url if url is None else seal(url) if url else "",
+        "least": least,
+        "language": language,
+        "failures": {name: said for name, said in row.failures.items() if name not in changed},
+    }
+    row, _ = AlarmSettings.objects.update_or_create(pk=ROW, defaults=fields)
     for alarm in Alarm.objects.all():
         alarm.sent = {name: word for name, word in alarm.sent.items() if name not in changed}
         Alarm.objects.filter(pk=alarm.pk).update(sent=alarm.sent)

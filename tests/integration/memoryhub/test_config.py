@@ -63,6 +63,32 @@ def test_value_that_cannot_be_used_is_refused_by_name_of_its_variable(environmen
         read_config()
 
 
+@pytest.mark.parametrize(
+    ("url", "port", "is_ssl", "is_starttls"),
+    [
+        ("smtps://ana%40hub:s%2Fcret@mail.example.org", 465, True, False),
+        ("smtp://ana%40hub:s%2Fcret@mail.example.org:2525", 2525, False, True),
+        ("smtp://ana%40hub:s%2Fcret@localhost", 25, False, False),
+    ],
+)
+def test_a_mail_server_is_read(environment, url, port, is_ssl, is_starttls):
+    environment.setenv("MEMORYHUB_SMTP_URL", url)
+    environment.setenv("MEMORYHUB_MAIL_FROM", "hub@example.org")
+    mail = read_config().mail
+    assert (mail.port, mail.is_ssl, mail.is_starttls) == (port, is_ssl, is_starttls)
+    assert (mail.username, mail.password) == ("ana@hub", "s/cret")
+    assert "s/cret" not in repr(read_config())
+
+
+def test_a_mail_server_needs_a_sender_and_an_address(environment):
+    environment.setenv("MEMORYHUB_SMTP_URL", "mail.example.org")
+    with pytest.raises(ImproperlyConfigured, match="MEMORYHUB_SMTP_URL must look like"):
+        read_config()
+    environment.setenv("MEMORYHUB_SMTP_URL", "smtps://mail.example.org")
+    with pytest.raises(ImproperlyConfigured, match="MEMORYHUB_MAIL_FROM"):
+        read_config()
+
+
 @pytest.mark.parametrize("url", ["mysql://localhost/hub", "sqlite:///hub.db", "nonsense", "postgresql://h:port/x"])
 def test_database_url_that_names_no_postgresql_is_refused(environment, url):
     environment.setenv("DATABASE_URL", url)
