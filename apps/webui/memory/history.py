@@ -70,7 +70,7 @@ def sentence_of(revision: MemoryRevision, actor: str) -> str:
         "superseded": _("%(who)s replaced it:"),
         "merged": _("%(who)s made it one with another memory:"),
         "rejected": _("%(who)s did not take it over, since this holds:"),
-        "reverted": _("%(who)s had it hold again."),
+        "reverted": _("%(who)s said that it is true after all."),
         "restored": _("%(who)s brought it back."),
     }
     if revision.action == "deleted" and revision.reason == "expired":

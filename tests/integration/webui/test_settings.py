@@ -8,6 +8,7 @@ from django.test import Client
 from django.urls import reverse
 
 from apps.accounts.models import Account
+from apps.accounts.services import pages_take
 from apps.core.db.memberships import ties_make
 from apps.core.domain.scope import Scope
 from apps.semantic.models import Memory
@@ -119,3 +120,10 @@ def test_without_a_choice_times_are_those_of_the_browser(ana: Client) -> None:
     assert "+08:00" in ana.get("/").content.decode()
     ana.cookies["time_zone"] = "Mars/Olympus"
     assert "+08:00" not in ana.get("/").content.decode()
+
+
+def test_a_name_goes_with_what_is_forgotten(ana: Client) -> None:
+    account = choose(ana, name="Ana Lúcia", language="", time_zone="")
+    pages_take(person_id=ANA)
+    account.login.refresh_from_db()
+    assert account.login.get_full_name() == ""
