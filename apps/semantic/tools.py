@@ -54,7 +54,7 @@ MEMORY_SAVE = Tool(
 
 MEMORY_SEARCH = Tool(
     name="memory_search",
-    description="Find memories by meaning and by words, the best first.",
+    description="Find memories by meaning and by words, best match first.",
     permission=Permission.READ,
     handler=search_memories,
     parameters=tool_parameters(

@@ -78,7 +78,7 @@ class KeyView(HubView):
 
     @extend_schema(operation_id="keys_update", request=KeyChanges, responses={200: KeyOutput, 409: Problem})
     def patch(self, request: Request, uuid: UUID) -> Response:
-        """Rename a key, or change when it expires, whom its writes come from, or what it may read besides its bound."""
+        """Rename a key, or change when it expires, its origin, or what it may read besides its bound."""
         changes = validate(KeyChanges, request.data)
         for owner in changes.get("reads", ()):
             self.access.refuse_stopped(owner)

@@ -34,7 +34,7 @@ class MembershipsView(HubView):
     def get(self, request: Request) -> Response:
         """List who belongs to which household or persona, the newest first.
 
-        A key that is bound to a user lists what they belong to. A key without a bound lists foreign writes, too.
+        A key that is bound to a user lists what they belong to. A key without a bound also lists foreign writes.
         """
         data = validate_query(MembershipListInput, request)
         listed = selectors.membership_list(self.access, scope_of(data), data.get("state"))
@@ -48,7 +48,7 @@ class MembershipsView(HubView):
         parameters=[LOCATION],
     )
     def post(self, request: Request) -> Response:
-        """Add a user to a household or a persona; 200 where they do already.
+        """Add a user to a household or a persona; 200 if they already belong to it.
 
         From then on applications of the user may save there. Needs a key without a bound, or one that is bound to the
         household or persona and to no user.
@@ -69,6 +69,6 @@ class MembershipView(HubView):
 
     @extend_schema(operation_id="memberships_end", responses={204: None, 404: Problem})
     def delete(self, request: Request, uuid: UUID) -> Response:
-        """End a membership. What the user has there stays theirs, and is not found there any more."""
+        """End a membership. What the user has there stays theirs, but is no longer found there."""
         services.membership_end(access=self.access, uuid=uuid)
         return Response(status=status.HTTP_204_NO_CONTENT)

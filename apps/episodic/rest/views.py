@@ -41,7 +41,7 @@ class EventsView(HubView):
         responses={200: queries.EventPageOutput, 404: Problem},
     )
     def get(self, request: Request) -> Response:
-        """List events, the newest first, from the database and from segment files."""
+        """List events, newest first, from the database and from segment files."""
         data = validate_query(queries.EventListInput, request)
         cursor = Cursor.read(data["cursor"]) if "cursor" in data else None
         query, counted = queries.list_query_of(data), data.get("count", False)
@@ -55,7 +55,7 @@ class EventsView(HubView):
         parameters=[LOCATION],
     )
     def post(self, request: Request) -> Response:
-        """Record something that happened. The same event in the same scope is kept once, as it was recorded first."""
+        """Record something that happened. The same event in the same scope is stored once, as first recorded."""
         draft = events.draft_of(validate(events.EventInput, request.data))
         result = services.event_record(access=self.access, draft=draft)
         body = events.record_json(result)
@@ -74,7 +74,7 @@ class EventView(HubView):
 
     @extend_schema(operation_id="events_delete", responses={204: None})
     def delete(self, request: Request, uuid: UUID) -> Response:
-        """Remove an event for good, also from its segment file. What was made of it follows as when pruned."""
+        """Remove an event for good, also from its segment file. Its memories are treated as when it is pruned."""
         services.event_delete(access=self.access, uuid=uuid)
         return Response(status=status.HTTP_204_NO_CONTENT)
 
@@ -145,7 +145,7 @@ class EventQueryView(HubView):
         responses={200: queries.EventQueryOutput, 422: Problem},
     )
     def post(self, request: Request) -> Response:
-        """Find the events of a window, the newest first; with a `query` those that match it best, the best first."""
+        """Find the events of a window, newest first; with a `query`, the best matches first."""
         query = queries.query_of(validate(queries.EventQueryInput, request.data))
         return Response(queries.query_json(self.access, selectors.events_query(self.access, query), query.explain))
 
@@ -186,7 +186,7 @@ class SegmentsView(HubView):
         responses={200: timeline.SegmentPageOutput, 404: Problem},
     )
     def get(self, request: Request) -> Response:
-        """List segments, the newest first; for keys without a bound, as segments hold the events of all users."""
+        """List segments, newest first; only for keys without a bound, because segments hold the events of all users."""
         data = validate_query(timeline.SegmentListInput, request)
         state, cursor = data.get("state"), data.get("cursor")
         page = selectors.segment_list(

@@ -27,7 +27,7 @@ class ModelsView(HubView):
 
     @extend_schema(operation_id="llm_models", responses={200: ModelsListOutput})
     def get(self, request: Request) -> Response:
-        """List the models that the configured providers list, with the prices that are known.
+        """List the models that the configured providers offer, with known prices.
 
         The configured ones are always included. A provider that does not answer within seconds is named with the
         reason; then the models known before are listed. Each is asked once in a few minutes at most.

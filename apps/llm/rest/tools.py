@@ -57,7 +57,7 @@ class ExecuteView(HubView):
         """Find the tool request in the output of a model and run it with the rights of this key.
 
         A call of a tool as OpenAI or Anthropic has it (`tool_use`, `function`, `function_call`) is taken as it is.
-        Whatever is wrong with the request of the model is answered in `results`, with 200.
+        Errors in the model's request are reported in `results`, with 200.
         """
         data = validate(ToolCallInput, request.data)
         mode = ProtocolMode(data["mode"])

@@ -21,9 +21,9 @@ class CompactView(HubView):
         operation_id="notes_compact", request=schemas.CompactInput, responses={202: schemas.CompactionOutput}
     )
     def post(self, request: Request) -> Response:
-        """Have a model draft a shorter MEMORY.md, in the background; one that is under way is answered instead.
+        """Have a model draft a shorter MEMORY.md in the background; if one is in progress, return that one.
 
-        It is asked for explicitly, so it runs whether `llmCompactionEnabled` is on or not.
+        It runs whether `llmCompactionEnabled` is on or off.
         """
         data = validate(schemas.CompactInput, request.data)
         asked = services.compaction_create(access=self.access, user_id=data.get("user_id"))
@@ -41,7 +41,7 @@ class CompactionsView(HubView):
         responses={200: schemas.CompactionPageOutput, 404: Problem},
     )
     def get(self, request: Request) -> Response:
-        """List the compactions of MEMORY.md, the newest first."""
+        """List the compactions of MEMORY.md, newest first."""
         data = validate_query(schemas.CompactionListInput, request)
         listed = selectors.compaction_list(self.access, data.get("user_id"))
         page: Page[selectors.Compaction] = Page(listed, self.access, data.get("cursor"), data.get("limit"))
@@ -84,7 +84,7 @@ class CompactionDiscardView(HubView):
         responses={200: schemas.CompactionOutput, 409: Problem},
     )
     def post(self, request: Request, uuid: UUID) -> Response:
-        """Give up a draft; it stays readable."""
+        """Discard a draft; it can still be read."""
         return Response(schemas.compaction_json(services.compaction_discard(access=self.access, uuid=uuid)))
 
 

@@ -18,18 +18,18 @@ class ConfigView(HubView):
 
     @extend_schema(operation_id="notes_config_retrieve", parameters=[OwnerInput], responses={200: ConfigOutput})
     def get(self, request: Request) -> Response:
-        """Show the settings; what the file does not say has its default."""
+        """Show the settings, with defaults for those that the file does not have."""
         data = validate_query(OwnerInput, request)
         return Response(config_json(selectors.config_get(self.access, data.get("user_id"))))
 
     @extend_schema(operation_id="notes_config_update", request=ConfigInput, responses={200: ConfigOutput})
     def put(self, request: Request) -> Response:
-        """Change the settings that are named; the others stay, and so does what else is in the file."""
+        """Change the settings that are sent; the rest of the file stays as it is."""
         return self.change(request)
 
     @extend_schema(operation_id="notes_config_partial_update", request=ConfigInput, responses={200: ConfigOutput})
     def patch(self, request: Request) -> Response:
-        """Change the settings that are named, as PUT does."""
+        """Change the settings that are sent, as PUT does."""
         return self.change(request)
 
     def change(self, request: Request) -> Response:

@@ -24,7 +24,7 @@ class SessionsView(HubView):
         responses={200: conversations.ConversationPageOutput, 404: Problem},
     )
     def get(self, request: Request) -> Response:
-        """List the conversations of a user, the newest first."""
+        """List the conversations of a user, newest first."""
         data = validate_query(conversations.ConversationListInput, request)
         listed = selectors.conversation_list(self.access, data.get("user_id"))
         page: Page[selectors.Conversation] = Page(listed, self.access, data.get("cursor"), data.get("limit"))
@@ -95,7 +95,7 @@ class SessionEventsView(HubView):
         responses={200: conversations.SessionEventOutput},
     )
     def post(self, request: Request, session_id: str) -> Response:
-        """Say what happened to a conversation: facts are extracted in the background where it is time for it.
+        """Report what happened to a conversation: facts are extracted in the background when it is time.
 
         After `stream:idle` unless the last extraction was a moment ago or too few messages are new; after `session.end`
         from what is left; once in each cycle of compaction when the context is nearly full or about to be compacted.

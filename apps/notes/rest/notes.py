@@ -62,7 +62,7 @@ class MainView(NoteView):
         responses={200: notes.VersionOutput, 409: Problem},
     )
     def put(self, request: Request) -> Response:
-        """Replace MEMORY.md, if it is still the one that was read; else 409, with the present text in `current`."""
+        """Replace MEMORY.md if it is unchanged since you read it; otherwise 409, with the present text in `current`."""
         return self.replace(request, MAIN)
 
 
@@ -82,7 +82,7 @@ class DailyView(NoteView):
         responses={200: notes.VersionOutput, 409: Problem},
     )
     def put(self, request: Request, day: date) -> Response:
-        """Replace the log of a day, if it is still the one that was read; else 409, as for MEMORY.md."""
+        """Replace the log of a day if it has not changed since you read it; otherwise 409, as for MEMORY.md."""
         return self.replace(request, daily_place(day))
 
 
@@ -181,7 +181,7 @@ class VersionsView(HubView):
         responses={200: notes.VersionPageOutput, 404: Problem},
     )
     def get(self, request: Request) -> Response:
-        """List what a note was, the newest version first: by whom it was changed, and when."""
+        """List the versions of a note, newest first: who changed it, and when."""
         data: dict[str, Any] = validate_query(notes.VersionListInput, request)
         listed = selectors.note_versions(self.access, data.get("user_id"), parse_place(data["path"]))
         page: Page[selectors.NoteVersion] = Page(listed, self.access, data.get("cursor"), data.get("limit"))
@@ -203,5 +203,5 @@ class VersionRestoreView(HubView):
 
     @extend_schema(operation_id="notes_versions_restore", request=None, responses={200: notes.VersionOutput})
     def post(self, request: Request, uuid: UUID) -> Response:
-        """Make a former version the present text; what is there now stays as a version."""
+        """Restore a former version; the present text stays as a version."""
         return Response(notes.version_json(services.note_restore(access=self.access, uuid=uuid)))

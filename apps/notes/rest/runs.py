@@ -25,7 +25,7 @@ class RunsView(HubView):
         responses={200: runs.RunPageOutput, 404: Problem},
     )
     def get(self, request: Request) -> Response:
-        """List the runs of extraction of a user, the newest first."""
+        """List the extraction runs of a user, newest first."""
         data = validate_query(runs.RunListInput, request)
         filters = {name: data[name] for name in ("session_id", "state") if name in data}
         listed = selectors.run_list(self.access, data.get("user_id"), filters)
@@ -71,6 +71,6 @@ class AutoMemoryStatusView(HubView):
         responses={200: runs.AutoMemoryOutput, 404: Problem},
     )
     def get(self, request: Request) -> Response:
-        """Show the settings of automatic memory that hold for a user, and what waits and was learnt."""
+        """Show a user's settings of automatic memory, what is waiting, and what was learnt."""
         data = validate_query(OwnerInput, request)
         return Response(runs.status_json(selectors.auto_memory_status(self.access, data.get("user_id"))))

@@ -19,7 +19,7 @@ class NoteSearchView(HubView):
         operation_id="notes_search", parameters=[search.NoteSearchInput], responses={200: search.NoteSearchOutput}
     )
     def get(self, request: Request) -> Response:
-        """Find what notes say about something, the best hit first, as the files are now."""
+        """Search notes, best match first, in the files as they are now."""
         data = validate_query(search.NoteSearchInput, request)
         found = selectors.notes_search(self.access, data.get("user_id"), data["q"], limit=data["limit"])
         return Response(search.search_json(found))
@@ -32,6 +32,6 @@ class NoteStatusView(HubView):
 
     @extend_schema(operation_id="notes_status", parameters=[OwnerInput], responses={200: search.NoteStatusOutput})
     def get(self, request: Request) -> Response:
-        """Show what the search index of notes has, and whether it uses vectors."""
+        """Show what the search index of notes contains, and whether it uses vectors."""
         data = validate_query(OwnerInput, request)
         return Response(search.status_json(selectors.index_status(self.access, data.get("user_id"))))

@@ -27,7 +27,7 @@ class ConnectView(HubView):
         operation_id="apps_connect", request=ConnectInput, responses={200: ConnectOutput, 429: Problem}, auth=[]
     )
     def post(self, request: Request) -> Response:
-        """Ask for a key by a code.
+        """Ask for a key with a code.
 
         Show the code to the person, who types it on the page *Apps*, and ask for the key until they answered. Needs no
         key. 429 for an address that asks too often.
@@ -57,7 +57,7 @@ class ConnectTokenView(HubView):
         operation_id="apps_connect_token", request=ConnectTokenInput, responses={200: ConnectTokenOutput}, auth=[]
     )
     def post(self, request: Request) -> Response:
-        """Fetch the key once it was confirmed.
+        """Fetch the key once the person has confirmed it.
 
         The answer is the only one that ever shows the key. Until then 400 with a code: `authorization_pending` (ask
         again after `interval` seconds), `slow_down` (5 seconds later each time), `access_denied` or `expired_token`

@@ -35,7 +35,7 @@ class ErasuresView(HubView):
         operation_id="erasures_list", parameters=[ErasureListInput], responses={200: ErasurePageOutput, 404: Problem}
     )
     def get(self, request: Request) -> Response:
-        """List erasures and their certificates, the newest first."""
+        """List erasures and their certificates, newest first."""
         data = validate_query(ErasureListInput, request)
         self.access.refuse_stopped(data.get("user_id"))
         erasures = selectors.erasure_list(data.get("user_id"))
@@ -49,9 +49,9 @@ class ErasuresView(HubView):
         parameters=[LOCATION],
     )
     def post(self, request: Request) -> Response:
-        """Forget a user: everything that the hub has of them is removed in the background. It cannot be undone.
+        """Forget a user: everything that the hub has of them is removed in the background. This cannot be undone.
 
-        From then on nothing is written for them until it is done. With `dry_run` it only says how much there is.
+        From then on nothing is written for them until it is done. With `dry_run` it only reports how much there is.
         """
         data = validate(ErasureInput, request.data)
         self.access.refuse_stopped(data["user_id"])
@@ -71,7 +71,7 @@ class ErasureView(HubView):
 
     @extend_schema(operation_id="erasures_retrieve", responses={200: ErasureOutput})
     def get(self, request: Request, uuid: UUID) -> Response:
-        """Show how far an erasure is, and its certificate once it is finished."""
+        """Show the progress of an erasure, and its certificate once it has finished."""
         erasure = selectors.erasure_get(uuid)
         self.access.refuse_stopped(erasure.user_id)
         left = dict(services.erasure_preview(erasure.user_id)) if erasure.is_open else None

@@ -45,7 +45,7 @@ class UsersView(NamesView):
 
     @extend_schema(operation_id="users_list", parameters=[NameListInput], responses=RESPONSES)
     def get(self, request: Request) -> Response:
-        """List users who have memories or events, with the number of both, in the order of their ids."""
+        """List users who have memories or events, with the number of both, sorted by id."""
         return self.answer(request)
 
 

@@ -71,7 +71,7 @@ class RulesView(RuleView):
         parameters=[LOCATION],
     )
     def post(self, request: Request) -> Response:
-        """Register a rule. What it leaves out it inherits from the rule that it extends, else from the defaults."""
+        """Register a rule. What it leaves out, it inherits from the rule that it extends, or from the defaults."""
         outcome = services.rule_register(document=request.data, actor=self.access.actor)
         return created(outputs.render_resolved(self.access, outcome.rule), "rule", outcome.rule.name)
 
@@ -83,7 +83,7 @@ class OneRuleView(RuleView):
 
     @extend_schema(operation_id="rules_retrieve", parameters=[inputs.RawQuery], responses={200: outputs.RuleOutput})
     def get(self, request: Request, name: str) -> Response:
-        """Return a rule with all settings that it inherits, or with `raw` as it was given."""
+        """Return a rule with all settings that it inherits, or with `raw` as it was sent."""
         if validate_query(inputs.RawQuery, request).get("raw", False):
             return Response(outputs.render_rule(self.access, selectors.rule_get(self.access, name)))
         return Response(outputs.render_resolved(self.access, selectors.rule_resolved(self.access, name)))
@@ -104,7 +104,7 @@ class OneRuleView(RuleView):
 
     @extend_schema(operation_id="rules_delete", parameters=[inputs.VersionQuery], responses={204: None, 409: Problem})
     def delete(self, request: Request, name: str) -> Response:
-        """Delete a rule that no other one extends; its history stays."""
+        """Delete a rule that no other rule extends; its history stays."""
         refuse_hidden(self.access, name)
         services.rule_delete(name=name, actor=self.access.actor, expected_version=expected_version(request))
         return Response(status=status.HTTP_204_NO_CONTENT)
@@ -115,7 +115,7 @@ class ExportView(RuleView):
 
     @extend_schema(operation_id="rules_export", responses={200: outputs.ExportOutput})
     def get(self, request: Request) -> Response:
-        """Return all rules as they were given, in a form that `load` accepts."""
+        """Return all rules as they were sent, in a form that `load` accepts."""
         rules = selectors.rules_export(self.access)
         version = outputs.shown_version(self.access, selectors.registry_version())
         return Response({"rules": rules, "count": len(rules), "version": version})
@@ -129,7 +129,7 @@ class LoadView(RuleView):
 
     @extend_schema(operation_id="rules_load", request=inputs.LoadInput, responses={200: outputs.RuleListOutput})
     def post(self, request: Request) -> Response:
-        """Register all of these rules, or none. One that exists is replaced; the order does not matter."""
+        """Register all of these rules, or none. Existing ones are replaced; the order does not matter."""
         data = {"rules": request.data} if isinstance(request.data, list) else request.data
         documents = validate(inputs.LoadInput, data)["rules"]
         outcomes = services.rules_load(documents=documents, actor=self.access.actor)
@@ -145,7 +145,7 @@ class MatchView(RuleView):
 
     @extend_schema(operation_id="rules_match", request=inputs.MatchInput, responses={200: outputs.MatchOutput})
     def post(self, request: Request) -> Response:
-        """Find the rule for a conflict of two memories. The conditions of rules are about the candidate."""
+        """Find the rule for a conflict of two memories. Conditions of rules apply to the candidate."""
         data = validate(inputs.MatchInput, request.data)
         now = utcnow(SYSTEM_CLOCK)
         records = [inputs.record_of(key, data.get(key) or {}, self.access, now) for key in ("candidate", "existing")]

@@ -28,7 +28,7 @@ class ConflictsView(HubView):
         operation_id="conflicts_list", parameters=[ConflictListInput], responses={200: ConflictPage, 404: Problem}
     )
     def get(self, request: Request) -> Response:
-        """List what was decided about memories that disagree, the newest first."""
+        """List decisions about memories that disagree, newest first."""
         data = validate_query(ConflictListInput, request)
         receipts = selectors.conflict_list(self.access, scope_of(data), page_filters(data))
         page = Page(receipts, self.access, data.get("cursor"), data.get("limit"), count=data.get("count", False))
@@ -58,9 +58,9 @@ class RevertView(ReceiptView):
 
     @extend_schema(operation_id="conflicts_revert", request=None, responses={200: ConflictOutput, 409: Problem})
     def post(self, request: Request, uuid: UUID) -> Response:
-        """Restore the state before the decision; answers the receipt of that.
+        """Restore the state before the decision, and return the receipt of the revert.
 
-        What the decision brought into being, the saved memory included, is soft-deleted. To keep both memories,
+        What the decision created, including the saved memory, is soft-deleted. To keep both memories,
         override it with `both`.
         """
         refuse_body(request)
@@ -72,7 +72,7 @@ class AcceptView(ReceiptView):
 
     @extend_schema(operation_id="conflicts_accept", request=None, responses={200: ConflictOutput, 409: Problem})
     def post(self, request: Request, uuid: UUID) -> Response:
-        """Take a decision out of the queue of those to review."""
+        """Accept a decision, so that it leaves the review queue."""
         refuse_body(request)
         return self.answer(services.conflict_accept(access=self.access, uuid=uuid).uuid)
 
@@ -84,6 +84,6 @@ class OverrideView(ReceiptView):
         operation_id="conflicts_override", request=OverrideInput, responses={200: ConflictOutput, 409: Problem}
     )
     def post(self, request: Request, uuid: UUID) -> Response:
-        """Make the candidate, the existing memory, or both active; answers the receipt of that."""
+        """Make the candidate, the existing memory, or both active, and return the new receipt."""
         winner = services.Winner(validate(OverrideInput, request.data)["winner"])
         return self.answer(services.conflict_override(access=self.access, uuid=uuid, winner=winner).uuid)

@@ -52,7 +52,7 @@ class MemoriesView(HubView):
 
     @extend_schema(operation_id="memories_list", parameters=[ListInput], responses={200: MemoryPage, 404: Problem})
     def get(self, request: Request) -> Response:
-        """List memories, the newest first."""
+        """List memories, newest first."""
         data = validate_query(ListInput, request)
         filters = page_filters(data)
         order, where = make_order(filters.pop("sort", None)), filters.pop("where", EVERYTHING)
@@ -139,7 +139,7 @@ class MemoryView(HubView):
         responses={200: SaveOutput, 409: Problem, 412: Problem},
     )
     def patch(self, request: Request, uuid: UUID) -> Response:
-        """Change a memory. A new content is held against the others as if it were saved; its history is kept."""
+        """Change a memory. New content is compared with other memories as if it were saved; its history is kept."""
         fields, now = dict(validate(UpdateInput, request.data)), utcnow(SYSTEM_CLOCK)
         edit = services.MemoryEdit(fields, fields.pop("embedding", None), wanted_version(request))
         result = services.memory_update(access=self.access, uuid=uuid, edit=edit)
@@ -180,7 +180,7 @@ class HistoryView(HubView):
 
     @extend_schema(operation_id="memories_history", responses={200: HistoryOutput})
     def get(self, request: Request, uuid: UUID) -> Response:
-        """Show every change of a memory, deleted or not, the first one first."""
+        """Show every change of a memory, deleted or not, oldest first."""
         steps = [render_revision(step) for step in selectors.memory_history(self.access, uuid)]
         return Response({"results": steps, "count": len(steps)})
 
@@ -193,7 +193,7 @@ class SearchView(HubView):
 
     @extend_schema(operation_id="search", request=SearchInput, responses={200: SearchOutput, 422: Problem})
     def post(self, request: Request) -> Response:
-        """Find memories by meaning and by words, the best first."""
+        """Find memories by meaning and by words, best match first."""
         query = make_query(validate(SearchInput, request.data))
         result = services.memory_search(self.access, query)
         return Response(render_search(result, utcnow(SYSTEM_CLOCK), query.explain))

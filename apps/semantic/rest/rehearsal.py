@@ -24,7 +24,7 @@ class RehearseView(HubView):
 
     @extend_schema(operation_id="rules_rehearse", request=RehearseInput, responses={200: RehearsalOutput, 404: Problem})
     def post(self, request: Request, name: str) -> Response:
-        """Replay recorded decisions under a changed rule, and answer which would differ. Changes nothing."""
+        """Replay recorded decisions under a changed rule, and report which would differ. Changes nothing."""
         data = validate(RehearseInput, request.data)
         rehearsal = services.rehearse(
             self.access,

@@ -25,7 +25,7 @@ class PointerConflictsView(HubView):
         responses={200: conflicts.PointerConflictPageOutput, 404: Problem},
     )
     def get(self, request: Request) -> Response:
-        """List conflicts between memories and the items that they point to, the newest first."""
+        """List conflicts between memories and the items that they point to, newest first."""
         data = validate_query(conflicts.ConflictListInput, request)
         listed = selectors.conflict_list(self.access, data.get("source"))
         filters = {name: data[name] for name in ("type", "state") if name in data}
@@ -50,7 +50,7 @@ class ResolveView(HubView):
         responses={200: conflicts.PointerConflictOutput, 409: Problem},
     )
     def post(self, request: Request, uuid: UUID) -> Response:
-        """Decide about a conflict that waits for a person; for operators."""
+        """Decide a conflict that is waiting for a person; for operators."""
         resolution = Resolution(validate(conflicts.ResolveInput, request.data)["resolution"])
         return Response(
             conflicts.conflict_json(services.conflict_resolve(access=self.access, uuid=uuid, resolution=resolution))

@@ -33,7 +33,7 @@ class ItemsView(HubView):
         responses={200: items.ItemPageOutput, 404: Problem},
     )
     def get(self, request: Request) -> Response:
-        """List items without their texts, the newest first."""
+        """List items without their texts, newest first."""
         data = validate_query(items.ItemListInput, request)
         listed = selectors.item_list(self.access, data.get("source"), include=data.get("include", ()))
         chosen = listed.filter(**{name: data[name] for name in ("type", "layer", "status") if name in data})
@@ -83,6 +83,6 @@ class HistoryView(HubView):
 
     @extend_schema(operation_id="sync_items_history", responses={200: items.ItemHistoryOutput})
     def get(self, request: Request, uuid: UUID) -> Response:
-        """List the commits that changed the file of an item, the newest first."""
+        """List the commits that changed the file of an item, newest first."""
         commits = [items.commit_json(each) for each in selectors.item_history(self.access, uuid)]
         return Response({"results": commits, "count": len(commits)})

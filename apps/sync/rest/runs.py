@@ -26,7 +26,7 @@ class RunsView(HubView):
         responses={200: runs.SyncRunPageOutput, 404: Problem},
     )
     def get(self, request: Request) -> Response:
-        """List runs, the newest first."""
+        """List runs, newest first."""
         data = validate_query(runs.SyncRunListInput, request)
         listed = selectors.run_list(self.access, data.get("source"), include=data.get("include", ()))
         filters = {name: data[name] for name in ("kind", "state") if name in data}
@@ -55,7 +55,7 @@ class ChangesView(HubView):
         operation_id="sync_runs_changes", parameters=[OwnedListInput], responses={200: runs.PointerChangePageOutput}
     )
     def get(self, request: Request, uuid: UUID) -> Response:
-        """List what a run did to each item and its memory, with what it was before."""
+        """List what a run did to each item and its memory, with the previous values."""
         data = validate_query(OwnedListInput, request)
         changes = with_ids(selectors.change_list(self.access, uuid), "pk")
         return page_of(changes, request, self.access, data, runs.change_json, order=OLDEST_FIRST)

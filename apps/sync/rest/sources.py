@@ -32,7 +32,7 @@ class SourcesView(HubView):
         responses={200: sources.SourcePageOutput, 404: Problem},
     )
     def get(self, request: Request) -> Response:
-        """List sources, the newest first."""
+        """List sources, newest first."""
         data = validate_query(sources.SourceListInput, request)
         include, asked = data.get("include", ()), Scope(data.get("user_id"))
         listed, counted = selectors.source_list(self.access, asked, include), data.get("count", False)
@@ -48,7 +48,7 @@ class SourcesView(HubView):
         parameters=[LOCATION],
     )
     def post(self, request: Request) -> Response:
-        """Create a source; for operators. Nothing is read before a sync is asked for or a trigger is met."""
+        """Create a source; for operators. Nothing is read until someone asks for a sync or a trigger is met."""
         data = validate(sources.SourceInput, request.data)
         source = services.source_create(access=self.access, values=sources.read_values(data))
         return created(sources.source_json(source, self.access), "sync-source", source.uuid)
@@ -70,7 +70,7 @@ class SourceView(HubView):
         responses={200: sources.SourceOutput, 409: Problem},
     )
     def patch(self, request: Request, uuid: UUID) -> Response:
-        """Change a source; for operators. The next sync applies it: a full one, where it concerns what is read."""
+        """Change a source; for operators. The next sync applies it, as a full sync if it changes what is read."""
         values = sources.read_values(validate(sources.SourceChanges, request.data))
         source = services.source_update(access=self.access, uuid=uuid, values=values)
         return Response(sources.source_json(source, self.access))
@@ -102,7 +102,7 @@ class ResumeView(HubView):
         operation_id="sync_sources_resume", request=None, responses={200: sources.SourceOutput, 409: Problem}
     )
     def post(self, request: Request, uuid: UUID) -> Response:
-        """Let triggers start syncs again; for operators. After a rollback they do again what was taken back."""
+        """Let triggers start syncs again; for operators. After a rollback, they repeat what was rolled back."""
         refuse_body(request)
         source = services.source_resume(access=self.access, uuid=uuid)
         return Response(sources.source_json(source, self.access))
@@ -113,7 +113,7 @@ class StateView(HubView):
 
     @extend_schema(operation_id="sync_sources_state", responses={200: sources.SyncStateOutput})
     def get(self, request: Request, uuid: UUID) -> Response:
-        """Show what the last complete sync left."""
+        """Show the state after the last complete sync."""
         state = selectors.state_of(self.access, uuid)
         return Response(sources.state_json(selectors.source_get(self.access, uuid), state))
 
@@ -125,7 +125,7 @@ class ManifestView(HubView):
 
     @extend_schema(operation_id="sync_sources_manifest", responses={200: items.ManifestOutput})
     def get(self, request: Request, uuid: UUID) -> Response:
-        """Show all items with their hashes and pointers, in the order of their ids."""
+        """Show all items with their hashes and pointers, sorted by id."""
         results = [items.manifest_json(entry) for entry in selectors.manifest(self.access, uuid)]
         return Response({"results": results, "count": len(results)})
 
@@ -141,7 +141,7 @@ class FilesView(HubView):
         responses={200: items.KnowledgeFilePageOutput},
     )
     def get(self, request: Request, uuid: UUID) -> Response:
-        """List the files as they were read last: what each became, or why it could not be read."""
+        """List the files as last read: what each became, or why it could not be read."""
         data = validate_query(items.FileListInput, request)
         files = selectors.file_list(self.access, uuid)
         chosen = files.refused() if data.get("refused") else files

@@ -29,9 +29,9 @@ class SyncView(HubView):
         responses={202: runs.SyncRunOutput, 200: runs.SyncRunDetailOutput, 409: Problem},
     )
     def post(self, request: Request, uuid: UUID) -> Response:
-        """Have a source synced in the background; one that waits for the same already is answered instead.
+        """Sync a source in the background; if a run for the same is already waiting, return that one.
 
-        With `wait` the answer comes when the sync has ended.
+        With `wait`, the answer comes when the sync has finished.
         """
         data = validate(runs.SyncInput, request.data)
         kind, item_id, allow_empty = SyncKind(data["kind"]), data.get("item_id", ""), data["allow_empty"]
@@ -72,7 +72,7 @@ class PreviewView(HubView):
         operation_id="sync_sources_preview", request=PreviewInput, responses={200: SyncPreviewOutput, 409: Problem}
     )
     def post(self, request: Request, uuid: UUID) -> Response:
-        """Say what a full sync would do, what each file would become and which cannot be read. Nothing is written.
+        """Show what a full sync would do, what each file would become and which cannot be read. Nothing is written.
 
         Settings in the body are tried instead of those of the source.
         """
@@ -91,7 +91,7 @@ class CheckpointsView(HubView):
         responses={200: runs.CheckpointPageOutput},
     )
     def get(self, request: Request, uuid: UUID) -> Response:
-        """List the states that a source can be taken back to, the newest first."""
+        """List the states that a source can be rolled back to, newest first."""
         data = validate_query(OwnedListInput, request)
         checkpoints = selectors.checkpoint_list(self.access, uuid)
         return page_of(checkpoints, request, self.access, data, runs.checkpoint_json)
