@@ -41,92 +41,80 @@ OF_JOBS = {
 }
 PAGES_BY_NAME = {page.name: page for page in PAGES}
 
-# Group -> title, icon and model of each list. A list is hidden from users who may not view its model.
-LISTS: tuple[tuple[Words, tuple[tuple[Words, str, str], ...]], ...] = (
-    (
-        _("Notes"),
-        (
-            (_("Notes"), "description", "notes.noteversion"),
-            (_("Extractions"), "manufacturing", "notes.extractionrun"),
-            (_("Learnt facts"), "lightbulb", "notes.extractedfact"),
-            (_("Compactions"), "compress", "notes.compaction"),
-        ),
-    ),
-    (
-        _("Conflicts"),
-        (
-            (_("Conflicts"), "balance", "semantic.conflict"),
-            (_("Consolidations"), "manage_search", "semantic.consolidation"),
-            (_("Judge"), "gavel", "semantic.judge"),
-            (_("Rule versions"), "history", "rules.mergeruleversion"),
-        ),
-    ),
-    (
-        _("Timeline"),
-        (
-            (_("Rows of events"), "table_rows", "episodic.timelineevent"),
-            (_("Segments"), "inventory_2", "episodic.segment"),
-            (_("Retention"), "event_busy", "episodic.retentionpolicy"),
-            (_("Routing policies"), "alt_route", "semantic.routingpolicy"),
-            (_("Routed events"), "move_down", "semantic.ingestion"),
-            (_("Audit of pruned events"), "policy", "semantic.bridgeaudit"),
-            (_("Warnings"), "warning", "episodic.timelinewarning"),
-        ),
-    ),
-    (
-        _("Knowledge"),
-        (
-            (_("Sources"), "library_books", "sync.knowledgesource"),
-            (_("Syncs"), "sync", "sync.syncrun"),
-            (_("Items"), "article", "sync.knowledgeitem"),
-            (_("Pointer conflicts"), "link_off", "sync.pointerconflict"),
-        ),
-    ),
-    (
-        _("Models"),
-        (
-            (_("Calls"), "forum", "llm.modelcall"),
-            (_("Prices"), "sell", "llm.price"),
-            (_("Tool statistics"), "construction", "llm.toolrunday"),
-            (_("Embedding spaces"), "hub", "llm.embeddingspace"),
-        ),
-    ),
-    (
-        _("Access"),
-        (
-            (_("API keys"), "key", "core.apikey"),
-            (_("Memberships"), "home_work", "core.membership"),
-            (_("Accounts"), "person", "auth.user"),
-            (_("Roles"), "group", "auth.group"),
-        ),
-    ),
-    (_("Hub events"), ((_("Hub events"), "bolt", "events.event"), (_("Deliveries"), "outbox", "events.delivery"))),
-    (
-        _("Background work"),
-        (
-            (_("Schedules"), "schedule", "django_q.schedule"),
-            (_("Queued tasks"), "hourglass_empty", "django_q.ormq"),
-            (_("Failed tasks"), "error", "django_q.failure"),
-        ),
-    ),
+# Title, icon and model of each list. One is hidden from users who may not view its model; the pages above lead to those
+# that are theirs.
+LISTS: tuple[tuple[Words, str, str], ...] = (
+    (_("Notes"), "description", "notes.noteversion"),
+    (_("Extractions"), "manufacturing", "notes.extractionrun"),
+    (_("Learnt facts"), "lightbulb", "notes.extractedfact"),
+    (_("Compactions"), "compress", "notes.compaction"),
+    (_("Conflicts"), "balance", "semantic.conflict"),
+    (_("Consolidations"), "manage_search", "semantic.consolidation"),
+    (_("Judge"), "gavel", "semantic.judge"),
+    (_("Rule versions"), "history", "rules.mergeruleversion"),
+    (_("Rows of events"), "table_rows", "episodic.timelineevent"),
+    (_("Segments"), "inventory_2", "episodic.segment"),
+    (_("Retention"), "event_busy", "episodic.retentionpolicy"),
+    (_("Routing policies"), "alt_route", "semantic.routingpolicy"),
+    (_("Routed events"), "move_down", "semantic.ingestion"),
+    (_("Audit of pruned events"), "policy", "semantic.bridgeaudit"),
+    (_("Warnings"), "warning", "episodic.timelinewarning"),
+    (_("Sources"), "library_books", "sync.knowledgesource"),
+    (_("Syncs"), "sync", "sync.syncrun"),
+    (_("Items"), "article", "sync.knowledgeitem"),
+    (_("Pointer conflicts"), "link_off", "sync.pointerconflict"),
+    (_("Calls"), "forum", "llm.modelcall"),
+    (_("Prices"), "sell", "llm.price"),
+    (_("Tool statistics"), "construction", "llm.toolrunday"),
+    (_("Embedding spaces"), "hub", "llm.embeddingspace"),
+    (_("Hub events"), "bolt", "events.event"),
+    (_("Deliveries"), "outbox", "events.delivery"),
+    (_("Schedules"), "schedule", "django_q.schedule"),
+    (_("Queued tasks"), "hourglass_empty", "django_q.ormq"),
+    (_("Failed tasks"), "error", "django_q.failure"),
+)
+# The places of *Access*: title, and the model of a list or the name of a page.
+ACCESS: tuple[tuple[Words, str], ...] = (
+    (_("API keys"), "access"),
+    (_("People who sign in"), "auth.user"),
+    (_("Invitations"), "invitations"),
+    (_("Memberships"), "core.membership"),
+    (_("Roles"), "auth.group"),
 )
 
 # What each list is called: app.model -> title.
-LIST_NAMES = {model: title for _group, lists in LISTS for title, _icon, model in lists} | {
-    model: title for model, (title, _icon, page) in OF_JOBS.items() if page == "changelist"
+LIST_NAMES = {
+    **{model: title for title, _icon, model in LISTS},
+    **{model: title for title, model in ACCESS},
+    **{model: title for model, (title, _icon, page) in OF_JOBS.items() if page == "changelist"},
+    "core.apikey": ACCESS[0][0],
 }
 
 
 def sidebar(request: HttpRequest) -> list[dict[str, Any]]:
-    """Return the navigation: what operators come for, and below it all lists, grouped by subject."""
+    """Return the navigation: what operators come for, and below it the lists of what is stored."""
     badges = cache(partial(badge_of, request))
     docs = {"title": gettext("Developer"), "icon": "api", "link": reverse("docs")}
     jobs = [item for name in JOBS if (item := job_item(request, name, badges))]
-    groups: list[dict[str, Any]] = [{"items": [*jobs, docs]}]
-    for group, lists in LISTS:
-        items = [list_item(request, title, icon, model, badges) for title, icon, model in lists]
-        groups.append({"title": group, "collapsible": True, "items": items})
-    return groups
+    lists = [list_item(request, title, icon, model, badges) for title, icon, model in LISTS]
+    return [{"items": [*jobs, docs]}, {"title": gettext("Data"), "collapsible": True, "items": lists}]
+
+
+def tabs(request: HttpRequest) -> list[dict[str, Any]]:
+    """Return the tabs of pages and lists: those of *Access*."""
+    models = ["core.apikey", *(name for _title, name in ACCESS if "." in name)]
+    return [{"page": "access", "models": models, "items": access_places(request)}]
+
+
+def access_places(request: HttpRequest) -> list[dict[str, Any]]:
+    """Return the places of *Access* that the viewer may see."""
+    found = []
+    for title, name in ACCESS:
+        is_list = "." in name
+        if may_view(request, name) if is_list else PAGES_BY_NAME[name].is_allowed(request):
+            link = f"admin:{name.replace('.', '_')}_changelist" if is_list else f"cockpit_{name}"
+            found.append({"title": title, "link": reverse(link)})
+    return found
 
 
 def job_item(request: HttpRequest, name: str, badges: Badges) -> dict[str, Any] | None:
@@ -138,11 +126,13 @@ def job_item(request: HttpRequest, name: str, badges: Badges) -> dict[str, Any] 
     page = PAGES_BY_NAME.get(name)
     if page is None:
         return None
-    is_visible = page.is_allowed(request)
+    is_visible, link = page.is_allowed(request), reverse("admin:index" if name == "now" else f"cockpit_{name}")
+    if name == "access" and (places := access_places(request)):
+        is_visible, link = True, places[0]["link"]
     return {
         "title": page.title,
         "icon": page.icon,
-        "link": reverse("admin:index" if page.name == "now" else f"cockpit_{page.name}"),
+        "link": link,
         "permission": lambda _request: is_visible,
         **(badges("semantic.conflict") if is_visible and name == "decisions" else {}),
         **(badges("now") if name == "now" else {}),

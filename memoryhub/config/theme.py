@@ -30,5 +30,6 @@ UNFOLD = {
     "SHOW_HISTORY": False,
     "SHOW_VIEW_ON_SITE": False,
     "SHOW_BACK_BUTTON": True,
+    "TABS": "memoryhub.admin.navigation.tabs",
     "SIDEBAR": {"show_search": True, "command_search": True, "navigation": "memoryhub.admin.navigation.sidebar"},
 }
