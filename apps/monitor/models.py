@@ -62,7 +62,7 @@ class AlarmSettings(models.Model):
         choices=ALARM_LEVELS,
     )
     language = models.CharField(max_length=20, default="en")
-    looked_at = models.DateTimeField(null=True)
+    looked_at = models.DateTimeField("last checked", null=True)
     sent_at = models.DateTimeField(null=True)
     failures = models.JSONField(default=dict)
 

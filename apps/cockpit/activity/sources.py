@@ -32,7 +32,7 @@ EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 MICROSECOND = timedelta(microseconds=1)
 NOTE_WORDS = {
     "append": _("added to a note"),
-    "edit": _("edited a note"),
+    "edit": _("edited the note"),
     "restore": _("restored a note"),
     "found": _("changed a note on the disk"),
     "kept": _("lost a text of a note to another change"),

@@ -37,7 +37,7 @@ class Migration(migrations.Migration):
                 ('sealed_url', models.TextField(blank=True, default='')),
                 ('least', models.PositiveSmallIntegerField(choices=[(3, 'only what is critical'), (2, 'warnings, too')], default=2, verbose_name='Send')),
                 ('language', models.CharField(default='en', max_length=20)),
-                ('looked_at', models.DateTimeField(null=True)),
+                ('looked_at', models.DateTimeField(null=True, verbose_name='last checked')),
                 ('sent_at', models.DateTimeField(null=True)),
                 ('failures', models.JSONField(default=dict)),
             ],
