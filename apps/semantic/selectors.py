@@ -266,7 +266,7 @@ def memories_replaced(access: Access, memory: Memory, limit: int, *, came_back: 
         at=deletion.at,
         changes__superseded_by=[str(memory.uuid), None],
     )
-    return list(found.filter(pk__in=steps.values("memory"))[:limit])
+    return list(found.active().filter(pk__in=steps.values("memory"))[:limit])
 
 
 def memories_savers(access: Access, keys: Collection[int]) -> dict[int, str]:

@@ -5,14 +5,12 @@ from uuid import UUID
 
 from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
-from django.template.defaultfilters import truncatechars
 from django.urls import reverse
-from django.utils.html import format_html
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST
 
 from apps.core.domain.errors import MemoryHubError, NotFoundError
-from apps.semantic.selectors import Memory, conflict_get, last_decision, memories_replaced
+from apps.semantic.selectors import Memory, MemoryStatus, conflict_get, last_decision, memories_replaced
 from apps.semantic.services import REPLACED, current_successor, decision_undo, memory_hold
 from apps.webui.actors import who
 from apps.webui.differing import differing
@@ -20,12 +18,12 @@ from apps.webui.memory.found import found_or_404
 from apps.webui.person import Person
 from apps.webui.problems import words_of
 
-SHOWN_REPLACED, SHOWN_CHARS, MESSAGE_CHARS = 20, 1_000, 200
+SHOWN_REPLACED, SHOWN_CHARS = 20, 1_000
 
 
 def replacement_of(person: Person, memory: Memory) -> dict[str, Any]:
     """Return what took the place of a memory and who decided so, what it replaced, and what can be mended."""
-    is_replaced = memory.status in REPLACED
+    is_replaced, is_deleted = memory.status in REPLACED, memory.status == MemoryStatus.DELETED
     now = current_successor(person.access, memory) if is_replaced else None
     decision = last_decision(person.access, memory)
     is_own = decision is not None and decision.actor == person.access.actor and decision.origin == "override"
@@ -38,6 +36,7 @@ def replacement_of(person: Person, memory: Memory) -> dict[str, Any]:
         "own_decision": decision if is_own else None,
         "can_mend": is_replaced and not memory.managed_by,
         "replaced": memories_replaced(person.access, memory, SHOWN_REPLACED),
+        "came_back": memories_replaced(person.access, memory, SHOWN_REPLACED, came_back=True) if is_deleted else [],
     }
 
 
@@ -84,19 +83,3 @@ def decision_take_back(request: HttpRequest, person: Person, uuid: UUID) -> Http
     memory = request.POST.get("memory", "")
     to_memory = memory in sides
     return HttpResponseRedirect(reverse("webui:memory", args=[memory]) if to_memory else reverse("webui:decided"))
-
-
-def say_forgotten(request: HttpRequest, person: Person, memory: Memory) -> None:
-    """Say that a memory is forgotten, what holds again since it had replaced it, and ask about what does not."""
-    messages.success(request, _("Forgotten. No assistant finds it any more."))
-    for one in memories_replaced(person.access, memory, SHOWN_REPLACED, came_back=True):
-        messages.success(request, linked(_("This holds again:"), one))
-    for one in memories_replaced(person.access, memory, SHOWN_REPLACED):
-        words = _("It had replaced this, which is still left out. Is it true after all?")
-        messages.warning(request, linked(words, one))
-
-
-def linked(words: str, memory: Memory) -> str:
-    """Return words with a link to a memory."""
-    link = reverse("webui:memory", args=[memory.uuid])
-    return format_html('{} <a href="{}">{}</a>', words, link, truncatechars(memory.content, MESSAGE_CHARS))

@@ -20,7 +20,7 @@ from apps.semantic.services import MemoryEdit, memory_delete, memory_reinforce, 
 from apps.webui.memory.audience import audience_of
 from apps.webui.memory.found import found_or_404
 from apps.webui.memory.history import steps_of
-from apps.webui.memory.mend import replacement_of, say_forgotten
+from apps.webui.memory.mend import replacement_of
 from apps.webui.memory.origin import origin_of
 from apps.webui.pages import render_page
 from apps.webui.person import Person
@@ -95,14 +95,7 @@ def changed(request: HttpRequest, person: Person, uuid: UUID, service: Callable[
 @require_POST
 def memory_forget(request: HttpRequest, person: Person, uuid: UUID) -> HttpResponse:
     """Forget a memory; it can be brought back from its page. What it had replaced holds again, or is asked about."""
-    found_or_404(person, uuid)
-    try:
-        memory = memory_delete(access=person.access, uuid=uuid)
-    except MemoryHubError as error:
-        messages.warning(request, words_of(error))
-    else:
-        say_forgotten(request, person, memory)
-    return HttpResponseRedirect(reverse("webui:memory", args=[uuid]))
+    return changed(request, person, uuid, memory_delete, _("Forgotten. No assistant finds it any more."))
 
 
 @require_POST
