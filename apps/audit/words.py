@@ -108,6 +108,7 @@ VERBS: dict[str, Words] = {
     "update": _("updated %(things)s"),
     "verify": _("checked %(things)s"),
 }
+COMMAND = "command"
 # Ends of names of buttons, which say what was chosen.
 CHOSEN = ("_this", "_chosen")
 DECIDED = ngettext_lazy("decided a conflict", "decided %(n)s conflicts", "n")
@@ -243,8 +244,8 @@ def said_of(action: str, count: int) -> str:
     if act := ACTS.get(action):
         return str(act % {"n": count})
     what, _dot, verb = action.partition(".")
-    if not verb:
-        return gettext("ran the command %(command)s") % {"command": what}
+    if what == COMMAND:
+        return gettext("ran the command %(command)s") % {"command": verb}
     thing, done = THINGS.get(SAME.get(what, what)), verb_of(verb)
     if thing is None or done is None:
         return action.replace("_", " ").replace(".", ": ")
@@ -254,7 +255,7 @@ def said_of(action: str, count: int) -> str:
 def is_known(action: str) -> bool:
     """Return whether an act has words of its own."""
     what, _dot, verb = action.partition(".")
-    return action in ACTS or not verb or (SAME.get(what, what) in THINGS and verb_of(verb) is not None)
+    return action in ACTS or what == COMMAND or (SAME.get(what, what) in THINGS and verb_of(verb) is not None)
 
 
 def verb_of(verb: str) -> "Words | None":

@@ -112,8 +112,8 @@ def access_places(request: HttpRequest) -> list[dict[str, Any]]:
     for title, name in ACCESS:
         is_list = "." in name
         if may_view(request, name) if is_list else PAGES_BY_NAME[name].is_allowed(request):
-            link = f"admin:{name.replace('.', '_')}_changelist" if is_list else f"cockpit_{name}"
-            found.append({"title": title, "link": reverse(link)})
+            link = reverse(f"admin:{name.replace('.', '_')}_changelist" if is_list else f"cockpit_{name}")
+            found.append({"title": title, "link": link, "active": request.path == link})
     return found
 
 

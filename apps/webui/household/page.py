@@ -46,7 +46,11 @@ def household_page(request: HttpRequest, person: Person) -> HttpResponse:
     context: dict[str, Any] = {
         "parts": parts,
         "households": [
-            {"name": name, "people": others_of(people - {person.user_id})}
+            {
+                "name": name,
+                "people": others_of(people - {person.user_id}),
+                "shared": sum(part.memories for part in parts if part.scope.household_id == name),
+            }
             for name, people in members_of(households).items()
         ],
         "personas": sorted(names_of_member(person.user_id, "persona_id")),

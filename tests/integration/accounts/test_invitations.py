@@ -56,6 +56,14 @@ def opened(link: str) -> Client:
     return client
 
 
+def test_an_invitation_names_the_household(db: None) -> None:
+    operator = browser_of("Operator")
+    client = opened(link_by(operator, household_id="home"))
+    assert "You will belong to the household home" in client.get(PAGE).content.decode()
+    assert "household home" in text_of(operator, LIST)
+    assert "household" not in opened(link_by(operator)).get(PAGE).content.decode()
+
+
 def test_an_invited_person_chooses_a_password_and_is_in(db: None) -> None:
     operator = browser_of("Operator")
     link = link_by(operator, language="zh-hant")

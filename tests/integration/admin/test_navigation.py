@@ -32,6 +32,7 @@ def test_access_is_one_place_with_one_name_for_each(owner: User, client: Client)
     for address in ("/admin/access/", "/admin/access/invitations/", "/admin/auth/user/", "/admin/auth/group/"):
         page = client.get(address)
         assert [str(one["title"]) for one in page.context["tab_list"][0]["items"]] == PLACES
+        assert [one["link"] for one in page.context["tab_list"][0]["items"] if one["active"]] == [address]
         assert 'id="tabs-wrapper"' in page.content.decode()
 
 

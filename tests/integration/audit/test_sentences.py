@@ -44,7 +44,7 @@ def shown(client: Client) -> list[str]:
         ("api_key.revoke_this", 1, "revoked an API key"),
         ("budget_day.waive_today", 1, "reset today's spending"),
         ("memory_settings_save.create", 3, "changed memory settings, 3 times"),
-        ("purge_memories", 1, "ran the command purge_memories"),
+        ("command.purge_memories", 1, "ran the command purge_memories"),
     ],
 )
 def test_an_act_is_the_rest_of_a_sentence(action: str, count: int, words: str) -> None:

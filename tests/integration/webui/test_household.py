@@ -195,6 +195,17 @@ def test_only_operators_make_members_of_a_household(ana: Client) -> None:
     assert "<bdi>cleo</bdi>" in page(ana)
 
 
+def test_two_of_one_household_see_each_other_and_what_is_shared(ana: Client) -> None:
+    for user in (ANA, BEN):
+        key_create(name=user, scope=Scope(user, "home"), permission=Permission.WRITE, actor="test")
+    row_in(Scope(ANA, "home"))
+    ours, theirs = page(ana), page(browser_of(BEN))
+    assert f"<bdi>{BEN}</bdi>" in ours
+    assert "You share 1 memory" in ours
+    assert f"<bdi>{ANA}</bdi>" in theirs
+    assert "You share nothing here yet" in theirs
+
+
 def test_another_person_sees_their_own_table(ana: Client) -> None:
     row_in(Scope(ANA, "home"))
     key_named("ana reads")
