@@ -12,7 +12,7 @@ SUBJECTS = ("semantic", "episodic", "notes", "people", "sync", "rules", "llm", "
 VIEW = tuple(f"{subject}.view_*" for subject in SUBJECTS)
 
 ROLES = (
-    Role(_("Viewer"), _("Sees what the hub keeps, and changes nothing."), VIEW),
+    Role(_("Viewer"), _("Can view what the hub keeps, but change nothing."), VIEW),
     Role(
         _("Reviewer"),
         _("Also decides conflicts, deletes and restores memories and notes, and undoes what was learnt."),
@@ -40,5 +40,5 @@ ROLES = (
             "accounts.change_invitation",
         ),
     ),
-    Role(_("Owner"), _("May do everything, and assigns roles to others."), ("*",)),
+    Role(_("Owner"), _("Can do everything, and assign roles to others."), ("*",)),
 )

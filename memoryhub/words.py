@@ -6,15 +6,15 @@ from apps.core.words import Words
 from apps.events.services import JobWords
 
 JOBS: dict[str, JobWords] = {
-    "apps.audit.tasks.trim": JobWords(_("Trim the audit"), _("Deletes entries of the audit whose time is over.")),
-    "apps.events.tasks.drain": JobWords(_("Deliver events"), _("Passes hub events on to those who listen to them.")),
+    "apps.audit.tasks.trim": JobWords(_("Trim the audit"), _("Deletes expired audit entries.")),
+    "apps.events.tasks.drain": JobWords(_("Deliver events"), _("Passes hub events on to their subscribers.")),
     "apps.events.tasks.sweep": JobWords(_("Look for deliveries"), _("Requests the deliveries that are due again.")),
     "apps.events.tasks.trim": JobWords(_("Trim deliveries"), _("Deletes old deliveries, and the records of old runs.")),
     "apps.episodic.tasks.maintain": JobWords(
         _("Maintain the timeline"), _("Closes, seals, archives and merges segments that are due.")
     ),
-    "apps.episodic.tasks.prune": JobWords(_("Prune the timeline"), _("Deletes events whose retention is over.")),
-    "apps.episodic.tasks.work_part": JobWords(_("Work on segments"), _("Does a part of what was asked for on a page.")),
+    "apps.episodic.tasks.prune": JobWords(_("Prune the timeline"), _("Deletes events past their retention.")),
+    "apps.episodic.tasks.work_part": JobWords(_("Work on segments"), _("Does part of what was requested on a page.")),
     "apps.llm.tasks.sweep_guards": JobWords(
         _("Clear model guards"), _("Removes reservations and counts of chat models that are no longer needed.")
     ),
@@ -23,52 +23,55 @@ JOBS: dict[str, JobWords] = {
         _("Send alarms"), _("Sends by mail or to a webhook which problems began, and which are over.")
     ),
     "apps.monitor.tasks.roll_up": JobWords(
-        _("Thin out numbers"), _("Joins old samples into one an hour, a year at most.")
+        _("Thin out numbers"), _("Merges old samples into one per hour, kept for a year at most.")
     ),
     "apps.notes.tasks.look_at_disk": JobWords(
         _("Read notes"), _("Records what people changed in their notes on the disk.")
     ),
     "apps.notes.tasks.extract_facts": JobWords(_("Extract facts"), _("Finds facts in new messages of conversations.")),
     "apps.notes.tasks.clear_conversations": JobWords(
-        _("Clear conversations"), _("Deletes the contents of messages whose time is over.")
+        _("Clear conversations"), _("Deletes the contents of expired messages.")
     ),
-    "apps.notes.tasks.compact": JobWords(_("Compact a note"), _("Drafts a shorter MEMORY.md, as a person asked for.")),
-    "apps.people.tasks.erase": JobWords(_("Forget people"), _("Begins and continues erasures.")),
+    "apps.notes.tasks.compact": JobWords(
+        _("Compact a note"), _("Drafts a shorter MEMORY.md, as requested by a person.")
+    ),
+    "apps.people.tasks.erase": JobWords(_("Forget people"), _("Starts and continues erasures.")),
     "apps.people.tasks.make_downloads": JobWords(
-        _("Make downloads"), _("Makes the files that people download of themselves, and removes old ones.")
+        _("Make downloads"), _("Makes the files that people download with their own data, and removes old ones.")
     ),
     "apps.people.tasks.forget_learnt": JobWords(
-        _("Forget what apps learnt"), _("Continues to forget, or to bring back, what people asked for.")
+        _("Forget what apps learnt"), _("Continues forgetting or restoring what people asked for.")
     ),
     "apps.people.tasks.trim_connections": JobWords(
-        _("Trim requests of apps"), _("Deletes requests of apps for a key that are over.")
+        _("Trim requests of apps"), _("Deletes expired key requests of apps.")
     ),
     "apps.people.tasks.review_memberships": JobWords(
         _("Review foreign writes"), _("Finds what users have in households that they do not belong to.")
     ),
     "apps.semantic.tasks.consolidate_enabled": JobWords(
-        _("Start consolidations"), _("Requests the consolidations that are on.")
+        _("Start consolidations"), _("Requests the consolidations that are switched on.")
     ),
     "apps.semantic.tasks.consolidate": JobWords(
         _("Consolidate memories"), _("Looks for conflicts among stored memories.")
     ),
     "apps.semantic.tasks.judge_enabled": JobWords(
-        _("Start the judge"), _("Requests the judge of conflicts, if it is on.")
+        _("Start the judge"), _("Requests the judging of conflicts, if it is switched on.")
     ),
     "apps.semantic.tasks.judge": JobWords(
-        _("Judge conflicts"), _("Puts undecided pairs of memories to the chat model.")
+        _("Judge conflicts"), _("Asks the chat model about undecided pairs of memories.")
     ),
-    "apps.semantic.tasks.expire_memories": JobWords(_("Expire memories"), _("Deletes memories whose expiry is over.")),
+    "apps.semantic.tasks.expire_memories": JobWords(_("Expire memories"), _("Deletes expired memories.")),
     "apps.semantic.tasks.ingest_events": JobWords(
-        _("Make memories of events"), _("Saves events of the timeline as memories.")
+        _("Make memories from events"), _("Saves events of the timeline as memories.")
     ),
     "apps.semantic.tasks.reconcile_events": JobWords(
         _("Follow pruned events"), _("Deletes or keeps the memories of events that were pruned.")
     ),
     "apps.semantic.tasks.catch_up_events": JobWords(
-        _("Catch up with the timeline"), _("Requests what a lost task left between the timeline and memories.")
+        _("Catch up with the timeline"),
+        _("Requests the work that a lost task left unfinished between the timeline and memories."),
     ),
-    "apps.semantic.tasks.trim_events": JobWords(_("Trim routed events"), _("Deletes what the bridge needs no more.")),
+    "apps.semantic.tasks.trim_events": JobWords(_("Trim routed events"), _("Deletes what the bridge no longer needs.")),
     "apps.semantic.tasks.revert_conflicts": JobWords(
         _("Revert decisions"), _("Reverts the next part of many decisions.")
     ),
@@ -82,7 +85,7 @@ JOBS: dict[str, JobWords] = {
     "apps.sync.tasks.due": JobWords(_("Start syncs"), _("Requests the syncs that are due.")),
     "apps.sync.tasks.trim": JobWords(_("Trim syncs"), _("Deletes old runs and checkpoints of syncs.")),
     "memoryhub.tasks.sample_load": JobWords(
-        _("Bring in the sample"), _("Saves the sample household, as the first page asked.")
+        _("Bring in the sample"), _("Saves the sample household, as requested on the first page.")
     ),
     "memoryhub.tasks.sample_unload": JobWords(_("Remove the sample"), _("Removes the sample household for good.")),
 }
@@ -99,11 +102,11 @@ EVENTS: dict[str, Words] = {
     "memory:semantic:restored": _("memory restored"),
     "memory:semantic:status_changed": _("memory replaced or restored"),
     "memory:semantic:purged": _("memories purged"),
-    "memory:semantic:index_health": _("health of the index changed"),
+    "memory:semantic:index_health": _("index health changed"),
     "memory:conflict:decided": _("conflict decided"),
     "memory:sync:finished": _("sync finished"),
     "memory:sync:failed": _("sync failed"),
-    "memory:sync:conflict": _("sync met a conflict"),
+    "memory:sync:conflict": _("sync found a conflict"),
     "rule:registered": _("rule made"),
     "rule:updated": _("rule changed"),
     "rule:deleted": _("rule deleted"),

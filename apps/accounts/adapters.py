@@ -28,8 +28,8 @@ class AccountAdapter(DefaultAccountAdapter):
     """Accounts are made by owners of the hub."""
 
     error_messages = DefaultAccountAdapter.error_messages | {
-        "username_password_mismatch": _("This name and password do not belong together."),
-        "email_password_mismatch": _("This name and password do not belong together."),
+        "username_password_mismatch": _("This name and password do not match."),
+        "email_password_mismatch": _("This name and password do not match."),
     }
 
     def is_open_for_signup(self, request: HttpRequest) -> bool:

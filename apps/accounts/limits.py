@@ -29,17 +29,17 @@ def too_many_attempts() -> Problem:
     return Problem(
         429,
         _("Too many attempts"),
-        _("The attempts were counted, and the person of the account is shown them."),
+        _("The attempts were recorded and are shown to the account’s user."),
         ngettext(
-            "Wait %(count)s minute, then try again. A passkey that is set up works at once, and an owner of this hub "
-            "can make a link to choose a new password.",
-            "Wait %(count)s minutes, then try again. A passkey that is set up works at once, and an owner of this hub "
-            "can make a link to choose a new password.",
+            "Wait %(count)s minute, then try again. A passkey, if one is set up, works right away, and an owner of "
+            "this hub can make a link to choose a new password.",
+            "Wait %(count)s minutes, then try again. A passkey, if one is set up, works right away, and an owner of "
+            "this hub can make a link to choose a new password.",
             RETRY_SECONDS // 60,
         )
         % {"count": RETRY_SECONDS // 60},
         (
-            Way(_("To sign in"), reverse("account_login")),
+            Way(_("Go to sign-in"), reverse("account_login")),
             Way(_("How to get back in"), reverse("account_reset_password")),
         ),
     )

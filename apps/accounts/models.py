@@ -24,38 +24,38 @@ class Account(models.Model):
 
     login = models.OneToOneField(settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="account")
     user_id = models.CharField(
-        max_length=MAX_IDENTIFIER_CHARS, blank=True, default="", help_text="Only what concerns this user."
+        max_length=MAX_IDENTIFIER_CHARS, blank=True, default="", help_text="Only data of this user."
     )
     household_id = models.CharField(
-        max_length=MAX_IDENTIFIER_CHARS, blank=True, default="", help_text="Only what concerns this household."
+        max_length=MAX_IDENTIFIER_CHARS, blank=True, default="", help_text="Only data of this household."
     )
     persona_id = models.CharField(
-        max_length=MAX_IDENTIFIER_CHARS, blank=True, default="", help_text="Only what concerns this persona."
+        max_length=MAX_IDENTIFIER_CHARS, blank=True, default="", help_text="Only data of this persona."
     )
     reads = ArrayField(
         models.CharField(max_length=MAX_IDENTIFIER_CHARS),
         blank=True,
         default=list,
-        help_text="Users and teams whose memories and events the account may read besides.",
+        help_text="Users and teams whose memories and events the account can also read.",
     )
 
     person_id = models.CharField(
         max_length=MAX_IDENTIFIER_CHARS,
         blank=True,
         default="",
-        help_text="The user whose own pages the account has, at the address of the hub.",
+        help_text="The user whose own pages this account opens at the hub’s address.",
     )
     language = models.CharField(
         max_length=MAX_LANGUAGE_CHARS,
         blank=True,
         default="",
-        help_text="The language of pages; blank for what the browser asks for.",
+        help_text="The language of pages; leave blank to use the browser’s language.",
     )
     time_zone = models.CharField(
         max_length=MAX_TIME_ZONE_CHARS,
         blank=True,
         default="",
-        help_text="The time zone of the person’s own pages, such as Asia/Taipei; blank for UTC.",
+        help_text="The time zone of the person’s own pages, such as Asia/Taipei; leave blank for UTC.",
     )
 
     class Meta:

@@ -57,24 +57,24 @@ class ApiKey(models.Model):
     persona_id = models.CharField(
         max_length=MAX_IDENTIFIER_CHARS, blank=True, default="", help_text="Only memories of this persona."
     )
-    origin = origin_field("Whom its writes come from. What is less trusted replaces nothing that is more trusted.")
+    origin = origin_field("Whom its writes come from. A less trusted origin never replaces a more trusted one.")
     reads = ArrayField(
         models.CharField(max_length=MAX_IDENTIFIER_CHARS),
         blank=True,
         default=list,
-        help_text="Users and teams whose memories and events the key may read besides, and not write.",
+        help_text="Users and teams whose memories and events the key may also read, but not write.",
     )
     stopped_by = ArrayField(
         models.CharField(max_length=MAX_IDENTIFIER_CHARS),
         blank=True,
         default=list,
         editable=False,
-        help_text="Users who stopped the access of this key to what is theirs.",
+        help_text="Users who stopped this key from reaching their data.",
     )
     former_names = ArrayField(models.CharField(max_length=100), blank=True, default=list, editable=False)
     created_at = models.DateTimeField(editable=False)
     created_by = models.CharField(max_length=200, editable=False)
-    expires_at = models.DateTimeField(null=True, blank=True, help_text="Empty: the key does not expire.")
+    expires_at = models.DateTimeField(null=True, blank=True, help_text="Leave empty for a key that never expires.")
     last_used_at = models.DateTimeField(null=True, blank=True, editable=False)
     revoked_at = models.DateTimeField(null=True, blank=True, editable=False)
 

@@ -52,7 +52,7 @@ def key_create(
         raise InvalidInputError("A key must have 32 to 200 printable characters without spaces.", attr="key")
     digest = keys.digest(secret)
     if ApiKey.objects.filter(Q(digest=digest) | Q(previous_digest=digest)).exists():
-        raise InvalidInputError("This key is in use already.", attr="key")
+        raise InvalidInputError("This key is already in use.", attr="key")
     key = ApiKey(
         name=name,
         digest=digest,
@@ -75,7 +75,7 @@ def key_create(
 def check_expiry(expires_at: datetime | None, now: datetime) -> None:
     """Raise InvalidInputError for an expiry that does not lie in the future."""
     if expires_at is not None and expires_at <= now:
-        raise InvalidInputError("The expiry must lie in the future.", attr="expires_at")
+        raise InvalidInputError("The expiry must be in the future.", attr="expires_at")
 
 
 def settle_reads(scope: Scope, reads: Collection[str]) -> list[str]:

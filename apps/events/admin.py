@@ -35,7 +35,7 @@ from apps.events.subscribers import all_event_names, all_subscribers
 STATUS_COLOURS = {"pending": "info", "delivered": "success", "failed": "danger"}
 REDELIVER_DIALOG = ActionDialog(
     title=_("Deliver again?"),
-    description=_("Subscribers recognise an event by its id: one that has processed it already does nothing."),
+    description=_("Subscribers recognise an event by its id: one that has already processed it does nothing."),
     form_class=None,
     form_submit_text=_("Deliver again"),
 )
@@ -88,7 +88,7 @@ class DeliveryColumns:
     def delivered(self, delivery: Delivery) -> str:
         return moment(delivery.delivered_at)
 
-    @display(description=_("Next try"), ordering="next_attempt_at")
+    @display(description=_("Next attempt"), ordering="next_attempt_at")
     def next_try(self, delivery: Delivery) -> str:
         return moment(delivery.next_attempt_at if delivery.status == Delivery.Status.PENDING else None)
 
@@ -114,7 +114,7 @@ class EventAdmin(RedeliverPermission, ReadOnly, ModelAdmin):
     list_filter = [EventNameFilter, ("delivered_at", admin.EmptyFieldListFilter), "created_at"]
     list_fullwidth = True
     search_fields = ["uuid__exact"]
-    search_help_text = _("The whole id of an event")
+    search_help_text = _("The full id of an event")
     ordering = ["-id"]
     actions = ["redeliver"]
     actions_detail = ["redeliver_this"]
@@ -172,7 +172,7 @@ class DeliveryAdmin(RedeliverPermission, ReadOnly, DeliveryColumns, ModelAdmin):
     list_fullwidth = True
     list_select_related = ["event"]
     search_fields = ["event__uuid__exact"]
-    search_help_text = _("The whole id of an event")
+    search_help_text = _("The full id of an event")
     ordering = ["-id"]
     actions = ["redeliver"]
     actions_detail = ["redeliver_this"]

@@ -49,5 +49,5 @@ def first_sentence(function: str) -> str:
     try:
         text = str(import_string(function).__doc__ or "")
     except ImportError:
-        return gettext("The code has no such task any more.")
+        return gettext("The code no longer has this task.")
     return text.strip().partition("\n")[0]

@@ -97,7 +97,7 @@ def source_problem(path: str, error: Exception) -> Problem:
     return Problem(
         code="problems_unknown",
         severity=ProblemSeverity.WARNING,
-        sentence=gettext("A check of the hub fails (%(error)s), so some problems may be missing here.")
+        sentence=gettext("One of the hub's checks fails (%(error)s), so some problems may be missing here.")
         % {"error": type(error).__name__},
         advice=gettext("Read the log of the process for %(path)s.") % {"path": path},
         permission=HUB_PERMISSION,

@@ -49,7 +49,7 @@ class MembershipAdmin(ModelAdmin):
     list_display = ["user_id", "belongs_to", "state_label", "there", "made_by", "made"]
     list_filter = ["state"]
     search_fields = ["user_id", "household_id", "persona_id"]
-    search_help_text = _("The id of a user, a household or a persona")
+    search_help_text = _("The id of a user, household or persona")
     list_fullwidth = True
     actions = ["accept", "end"]
 
@@ -73,13 +73,13 @@ class MembershipAdmin(ModelAdmin):
         ]
         return list_link("admin:semantic_memory_changelist", ", ".join(said), user_id=row.user_id)
 
-    @action(description=_("Let the selected users belong there"), icon="how_to_reg")
+    @action(description=_("Make the selected users members"), icon="how_to_reg")
     def accept(self, request: HttpRequest, queryset: QuerySet[Membership]) -> None:
         """Make members of users with foreign writes: what they have there is found from now on."""
         for row in queryset.filter(state=MembershipState.FOREIGN):
             membership_create(access=operator_access(request), scope=row.tie)
             self.log_change(request, row, "Accepted.")
-        messages.success(request, gettext("They belong there, and what they have there is found."))
+        messages.success(request, gettext("They are now members, and their data there can be found."))
 
     @action(description=_("End the selected memberships"), icon="person_remove")
     def end(self, request: HttpRequest, queryset: QuerySet[Membership]) -> None:
@@ -87,9 +87,7 @@ class MembershipAdmin(ModelAdmin):
         for row in queryset.filter(state=MembershipState.MEMBER):
             membership_end(access=operator_access(request), uuid=row.uuid)
             self.log_change(request, row, "Ended.")
-        messages.success(
-            request, gettext("They do not belong there any more. What they have there stays theirs alone.")
-        )
+        messages.success(request, gettext("They are no longer members. Their data there is theirs alone."))
 
     def save_model(self, request: HttpRequest, obj: Membership, form: Any, change: bool) -> None:
         saved, _is_new = membership_create(access=operator_access(request), scope=obj.tie)

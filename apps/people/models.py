@@ -57,7 +57,9 @@ class Erasure(models.Model):
     finished_at = models.DateTimeField(null=True)
     found = models.JSONField(default=dict)
     problems = models.JSONField(default=list)
-    processes = models.PositiveIntegerField(default=0, help_text="Web processes that dropped what they held in memory.")
+    processes = models.PositiveIntegerField(
+        default=0, help_text="Web processes that dropped what they had cached in memory."
+    )
     keeps_account = models.BooleanField(default=False)
     logins = models.JSONField(default=list, editable=False)
 
@@ -255,7 +257,7 @@ class ConnectionRequest(models.Model):
     user_id = models.CharField(max_length=MAX_IDENTIFIER_CHARS, blank=True, default="")
     created_at = models.DateTimeField()
     expires_at = models.DateTimeField()
-    interval = models.PositiveSmallIntegerField(help_text="Seconds between two questions of the app.")
+    interval = models.PositiveSmallIntegerField(help_text="Seconds between two requests by the app.")
     asked_at = models.DateTimeField(null=True)
 
     class Meta:

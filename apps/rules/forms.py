@@ -189,7 +189,7 @@ class BaseRuleForm(forms.ModelForm):
                 field = field_name(path)
                 self.add_error(field if field in self.fields else None, say(message))
         if not self.instance.name and name in self.known.documents:
-            self.add_error("name", gettext("There is a rule of this name already."))
+            self.add_error("name", gettext("There is already a rule with this name."))
         seen = cleaned.get(SEEN)
         if not self.is_draft and seen is not None and seen != self.known.versions.get(self.instance.name, 0):
             self.add_error(None, CHANGED_MEANWHILE)

@@ -53,7 +53,7 @@ class FailureAdmin(ReadOnly, FailAdmin, ModelAdmin):
     list_display = ["name", "func", "began", "error"]
     list_filter: list[str] = []
     list_fullwidth = True
-    search_help_text = _("A part of the name or of the function")
+    search_help_text = _("Part of the name or of the function")
     actions = ["resubmit"]
     fields = ["title", "function", "given", ("began", "ended"), "tries", "report"]
 

@@ -14,7 +14,7 @@ def sign_in_problems() -> Iterator[Problem]:
     """Yield the accounts to which signing in failed often within a day, a problem each."""
     for alarm in selectors.sign_in_problems():
         said = gettext(
-            "%(n)s sign-ins with names that no account has failed within a day, the last at %(time)s from %(address)s."
+            "%(n)s sign-ins with unknown account names failed within a day, the last at %(time)s from %(address)s."
         )
         if alarm.account:
             said = gettext(
@@ -32,8 +32,8 @@ def sign_in_problems() -> Iterator[Problem]:
             severity=ProblemSeverity.WARNING,
             sentence=said % values,
             advice=gettext(
-                "More than a few attempts are refused. If it was not its person, see that the account has a second "
-                "factor, and keep the address from the hub."
+                "After a few failed attempts, further ones are refused. If this was not the account’s user, make "
+                "sure that the account has a second factor, and block the address from the hub."
             ),
             permission="auth.view_user",
             subject=alarm.account or "",
@@ -48,15 +48,15 @@ def membership_problems() -> Iterator[Problem]:
     if not foreign:
         return
     said = ngettext(
-        "%(n)s user has something in a household or persona, and nobody said that they belong there.",
-        "%(n)s users have something in a household or persona, and nobody said that they belong there.",
+        "%(n)s user has data in a household or persona without being a confirmed member of it.",
+        "%(n)s users have data in a household or persona without being confirmed members of it.",
         len(foreign),
     )
     yield Problem(
         code="foreign_writes",
         severity=ProblemSeverity.NOTICE,
         sentence=said % {"n": f"{len(foreign):,}"},
-        advice=gettext("It is kept, and not found there. Let them belong there, or leave it as it is."),
+        advice=gettext("It is kept but cannot be found there. Make them members, or leave it as it is."),
         permission="core.view_membership",
         remedy=link(gettext("See foreign writes"), "admin:core_membership_changelist", more="?state__exact=foreign"),
     )

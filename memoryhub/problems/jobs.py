@@ -33,7 +33,7 @@ def schedule_problems() -> Iterator[Problem]:
         code="schedules_overdue",
         severity=ProblemSeverity.WARNING,
         sentence=said % {"n": f"{count:,}", "names": names},
-        advice=gettext("The worker is stopped, hangs or is too busy: read logs/worker.log."),
+        advice=gettext("The worker has stopped, is stuck or is too busy: read logs/worker.log."),
         permission="django_q.view_schedule",
         since=overdue.since,
         remedy=link(gettext("See the schedules"), "cockpit_work", more="#work-schedules"),
@@ -49,7 +49,7 @@ def failed_job_problems() -> Iterator[Problem]:
 def failed_job_problem(failed: FailedJobs) -> Problem:
     """Return the problem that jobs of a function failed."""
     said = ngettext(
-        "%(n)s job of “%(title)s” failed, the last at %(time)s.",
+        "%(n)s job of “%(title)s” failed at %(time)s.",
         "%(n)s jobs of “%(title)s” failed, the last at %(time)s.",
         failed.count,
     )
@@ -63,7 +63,7 @@ def failed_job_problem(failed: FailedJobs) -> Problem:
         severity=ProblemSeverity.WARNING,
         sentence=said % values,
         advice=gettext(
-            "Read the error. When its cause is gone, run them again, or set aside what is no longer wanted."
+            "Read the error. Once its cause is fixed, run them again, or set aside what is no longer needed."
         ),
         permission="django_q.view_failure",
         subject=failed.func,
@@ -83,7 +83,7 @@ def delivery_problems() -> Iterator[Problem]:
             code="deliveries_failed",
             severity=ProblemSeverity.WARNING,
             sentence=said % {"n": f"{status.failed:,}"},
-            advice=gettext("Read the errors, and deliver again when their cause is gone."),
+            advice=gettext("Read the errors, and deliver again once their cause is fixed."),
             permission="events.view_delivery",
             remedy=link(
                 gettext("See the deliveries"), "admin:events_delivery_changelist", more="?status__exact=failed"
@@ -91,9 +91,8 @@ def delivery_problems() -> Iterator[Problem]:
         )
     if status.overdue_seconds > OVERDUE_SECONDS:
         said = ngettext(
-            "%(n)s delivery is waiting, the longest due since %(minutes)s minutes: events do not become memories in "
-            "time.",
-            "%(n)s deliveries are waiting, the longest due since %(minutes)s minutes: events do not become memories in "
+            "%(n)s delivery is waiting, overdue by up to %(minutes)s minutes: events do not become memories in time.",
+            "%(n)s deliveries are waiting, overdue by up to %(minutes)s minutes: events do not become memories in "
             "time.",
             status.pending,
         )

@@ -34,7 +34,7 @@ def budget_problems(budget: BudgetStatus) -> Iterator[Problem]:
     if budget.limit is None or budget.percent < NEARLY_PERCENT:
         return
     is_spent = budget.spent >= budget.limit
-    said = gettext("%(percent)s %% of the budget of %(amount)s for models is spent until %(time)s.")
+    said = gettext("%(percent)s %% of the budget of %(amount)s for models, which lasts until %(time)s, is spent.")
     if is_spent:
         said = gettext("The budget of %(amount)s for models is spent: calls are refused until %(time)s.")
     values = {
@@ -46,7 +46,7 @@ def budget_problems(budget: BudgetStatus) -> Iterator[Problem]:
         code="budget_spent" if is_spent else "budget_nearly_spent",
         severity=ProblemSeverity.CRITICAL if is_spent else ProblemSeverity.WARNING,
         sentence=said % values,
-        advice=gettext("Waive what was spent today, or raise MEMORYHUB_CHAT_DAILY_BUDGET_USD."),
+        advice=gettext("Reset today’s spending, or raise MEMORYHUB_CHAT_DAILY_BUDGET_USD."),
         permission=BUDGET_PERMISSION,
         remedy=link(gettext("See the budget"), "admin:llm_budgetday_changelist"),
     )
@@ -57,16 +57,14 @@ def breaker_problems(model: ConfiguredModel) -> Iterator[Problem]:
     if model.breaker.phase is Phase.CLOSED:
         return
     is_open = model.breaker.phase is Phase.OPEN
-    said = gettext("%(provider)s did not answer as it should, and is being tried again.")
+    said = gettext("%(provider)s did not answer properly and is being tried again.")
     if is_open:
-        said = gettext("%(provider)s does not answer as it should: calls are refused.")
+        said = gettext("%(provider)s is not answering properly: calls are refused.")
     yield Problem(
         code="breaker_open" if is_open else "breaker_half_open",
         severity=ProblemSeverity.WARNING if is_open else ProblemSeverity.NOTICE,
         sentence=said % {"provider": model.provider},
-        advice=gettext(
-            "Check the address, the key and the status of the provider. It is tried again without your doing."
-        ),
+        advice=gettext("Check the address, the key and the status of the provider. It is retried automatically."),
         permission=BUDGET_PERMISSION,
         subject=model.provider,
         since=model.breaker.since,

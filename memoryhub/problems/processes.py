@@ -23,10 +23,10 @@ from memoryhub.problems.links import link
 
 INDEX_PERMISSION = "llm.view_embeddingspace"
 REASONS = {
-    IndexReason.BACKLOG: _("many memories are in no graph yet"),
-    IndexReason.CAPACITY: _("the indexes need more memory than they may use"),
+    IndexReason.BACKLOG: _("many memories are not in a graph yet"),
+    IndexReason.CAPACITY: _("the indexes need more memory than they are allowed"),
     IndexReason.WRITE_LATENCY: _("saves are slow"),
-    IndexReason.EVICTIONS: _("indexes are dropped and loaded again"),
+    IndexReason.EVICTIONS: _("indexes are being dropped and loaded again"),
 }
 # What a check is about, how bad it is while it does not pass, and what to do.
 PROCESS_CHECKS: Mapping[str, tuple[ProblemSeverity, Words, Words]] = {
@@ -38,12 +38,12 @@ PROCESS_CHECKS: Mapping[str, tuple[ProblemSeverity, Words, Words]] = {
     "index": (
         ProblemSeverity.NOTICE,
         _("The vector index is being loaded: %(answer)s."),
-        _("Wait: searches work, and saves do as soon as one process has loaded it."),
+        _("Wait: searches work, and saves will as soon as one process has loaded it."),
     ),
     "timeline": (
         ProblemSeverity.NOTICE,
         _("The timeline is being loaded: %(answer)s."),
-        _("Wait: queries work when it is loaded."),
+        _("Wait: queries will work once it is loaded."),
     ),
 }
 
@@ -61,9 +61,9 @@ def process_problems() -> Iterator[Problem]:
         yield Problem(
             code="web_process_missing",
             severity=ProblemSeverity.WARNING,
-            sentence=gettext("%(count)s of %(total)s web processes run.")
+            sentence=gettext("%(count)s of %(total)s web processes are running.")
             % {"count": len(web), "total": settings.MEMORYHUB.web_processes},
-            advice=gettext("Another one is started within seconds. If it does not stay, read logs/web.log."),
+            advice=gettext("Another one is started within seconds. If it does not stay up, read logs/web.log."),
             permission=HUB_PERMISSION,
         )
     yield from readiness_problems(web)
@@ -80,7 +80,7 @@ def last_seen_worker() -> datetime | None:
 def worker_problem(since: datetime | None) -> Problem:
     """Return the problem that no worker runs. Only the supervisor of `up` can start another one from a page."""
     advice = gettext("Start `manage.py qcluster` again with what keeps it running; its log says why it ended.")
-    remedy = link(gettext("See what waits"), "cockpit_work", more="#work-queue")
+    remedy = link(gettext("See what is waiting"), "cockpit_work", more="#work-queue")
     if settings.MEMORYHUB.is_supervised:
         advice = gettext("Restart it here. If it stops again, the last lines of logs/worker.log say why.")
         remedy = Remedy(
@@ -93,8 +93,8 @@ def worker_problem(since: datetime | None) -> Problem:
         code="worker_stopped",
         severity=ProblemSeverity.CRITICAL,
         sentence=gettext(
-            "The background worker has stopped: nothing is delivered, learnt, sealed or synced. It was not heard of "
-            "for %(seconds)s seconds."
+            "The background worker has stopped: nothing is delivered, learnt, sealed or synced. It has not been "
+            "heard from for %(seconds)s seconds."
         )
         % {"seconds": f"{DEAD_SECONDS[ProcessKind.WORKER]:.0f}"},
         advice=advice,
@@ -154,7 +154,7 @@ def migration_problems() -> Iterator[Problem]:
         yield Problem(
             code="migrations_missing",
             severity=ProblemSeverity.CRITICAL,
-            sentence=gettext("The tables are of another version of the hub: %(answer)s.") % {"answer": say(answer)},
+            sentence=gettext("The tables belong to another version of the hub: %(answer)s.") % {"answer": say(answer)},
             advice=gettext("Stop the hub and run `manage.py prepare`."),
             permission=HUB_PERMISSION,
         )
@@ -177,7 +177,9 @@ def disk_problems() -> Iterator[Problem]:
         code="disk_full" if is_critical else "disk_nearly_full",
         severity=ProblemSeverity.CRITICAL if is_critical else ProblemSeverity.WARNING,
         sentence=said % {"free": f"{space.free // MB:,}", "wanted": f"{space.warning // MB:,}"},
-        advice=gettext("Free space or enlarge the disk: without room the database ends, and nothing can be saved."),
+        advice=gettext(
+            "Free up space or enlarge the disk: if it fills up, the database stops and nothing can be saved."
+        ),
         permission=HUB_PERMISSION,
         remedy=link(gettext("Prune the timeline"), "admin:episodic_retentionpolicy_changelist"),
     )

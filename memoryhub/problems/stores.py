@@ -15,12 +15,15 @@ from memoryhub.problems.links import link, object_link
 
 SENTENCES = {
     WarningKind.WRITE_LATENCY: _("Recording events of the timeline is slow."),
-    WarningKind.SEGMENT_DAMAGED: _("A segment of the timeline is damaged: its events are missing in every answer."),
+    WarningKind.SEGMENT_DAMAGED: _("A segment of the timeline is damaged: its events are missing from every answer."),
     WarningKind.DISK_NEARLY_FULL: _("The disk is too full to seal segments of the timeline."),
-    WarningKind.CAPACITY: _("More events wait to be archived than should."),
-    WarningKind.MAINTENANCE_FAILED: _("The maintenance of the timeline fails."),
+    WarningKind.CAPACITY: _("Too many events are waiting to be archived."),
+    WarningKind.MAINTENANCE_FAILED: _("Timeline maintenance is failing."),
 }
-REWRITTEN = _("The file of a segment of the timeline is damaged. Its events are still rows, and it is written again.")
+REWRITTEN = _(
+    "The file of a segment of the timeline is damaged. Its events are still stored as rows, and the file "
+    "is being rewritten."
+)
 SUSPENDED = _("Until it ends, events do not become memories.")
 SEVERITIES = {
     Severity.NOTICE: ProblemSeverity.NOTICE,
@@ -56,7 +59,7 @@ def knowledge_problems() -> Iterator[Problem]:
     for source in failing_sources(system_access("monitor"))[:MAX_SOURCES]:
         is_failed = source.state == "failed"
         if is_failed:
-            said = gettext("The last sync of “%(name)s” failed (%(code)s): its knowledge is as it was before.")
+            said = gettext("The last sync of “%(name)s” failed (%(code)s): its knowledge is unchanged.")
         else:
             said = ngettext(
                 "The last sync of “%(name)s” left out %(n)s item that could not be read or saved.",

@@ -58,8 +58,8 @@ BOUND = (
     {
         "fields": [("user_id", "household_id", "persona_id"), "reads"],
         "description": _(
-            "The account sees only memories, conflicts and events that match every field that is filled "
-            "in, and nothing of the rest of the hub. Blank: everything that the role allows."
+            "The account sees only memories, conflicts and events that match every filled-in field, and nothing "
+            "else in the hub. Leave blank for everything that the role allows."
         ),
     },
 )
@@ -120,7 +120,7 @@ class AccountAdmin(PermissionWords, BaseUserAdmin, ModelAdmin):
     list_filter_submit = True
     list_fullwidth = True
     search_fields = ["username", "first_name", "last_name", "account__user_id", "account__household_id"]
-    search_help_text = _("A part of a name, or of a bound")
+    search_help_text = _("Part of a name or a bound")
     readonly_fields = ["second_factor_shown", "session_count", "signed_in", "joined"]
     actions_detail = ["password_link", "reset_second_factor", "sign_out_everywhere"]
     add_fieldsets = [
@@ -145,10 +145,10 @@ class AccountAdmin(PermissionWords, BaseUserAdmin, ModelAdmin):
         if found:
             names = gettext(" or ").join(found)
             return gettext("Signing in needs %(factors)s.") % {"factors": names}
-        hint = gettext("This account may do a lot: ask its person to set one up, under their own account.")
+        hint = gettext("This account can do a lot: ask its user to set one up, under their own account.")
         return f"{gettext('None: the password is enough.')} {hint if has_powers(user) else ''}"
 
-    @display(description=_("Signed in at"))
+    @display(description=_("Signed-in browsers"))
     def session_count(self, user: Any) -> str:
         count = user.sessions_now
         return ngettext("%(count)s browser", "%(count)s browsers", count) % {"count": count} if count else NOTHING
@@ -218,8 +218,8 @@ class AccountAdmin(PermissionWords, BaseUserAdmin, ModelAdmin):
                 user,
                 title=gettext("Make a link for %(name)s?") % {"name": user.username},
                 text=gettext(
-                    "With it the person chooses a password. It works once, for a day, until they have signed in. Send "
-                    "it by a way that only they read; a second factor is asked for all the same."
+                    "The person uses it to choose a password. It works once, within a day, until they have signed "
+                    "in. Send it in a way that only they can read; a second factor is still required."
                 ),
                 button=gettext("Make the link"),
             )
@@ -248,8 +248,9 @@ class AccountAdmin(PermissionWords, BaseUserAdmin, ModelAdmin):
             ),
             title=gettext("Remove the second factor of %(name)s?"),
             text=gettext(
-                "Authenticator app, passkeys and recovery codes of this account stop working, and it is signed out "
-                "everywhere. Afterwards the password is enough, until its person sets up a second factor again."
+                "The authenticator app, passkeys and recovery codes of this account stop working, and it is signed "
+                "out everywhere. After that the password is enough to sign in, until its user sets up a second "
+                "factor again."
             ),
             button=gettext("Remove"),
             logged="Remove",
@@ -263,7 +264,7 @@ class AccountAdmin(PermissionWords, BaseUserAdmin, ModelAdmin):
             object_id,
             lambda user: gettext("%(count)s signed out.") % {"count": services.sessions_end(login=user)},
             title=gettext("Sign %(name)s out everywhere?"),
-            text=gettext("All browsers in which this account is signed in have to sign in again."),
+            text=gettext("Every browser where this account is signed in has to sign in again."),
             button=gettext("Sign out"),
             logged="Sign out",
         )

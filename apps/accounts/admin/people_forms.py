@@ -16,7 +16,7 @@ from apps.accounts.services import UNBOUND_SUPERUSER
 from apps.core.admin.key_forms import IdentifierInput, OwnersField
 from apps.core.domain.scope import IDENTIFIERS, MAX_IDENTIFIER_CHARS, Scope
 
-LAST_MANAGER = _("No other account could manage accounts any more. Give another one the role Owner first.")
+LAST_MANAGER = _("No other account could manage accounts any more. Give another account the role Owner first.")
 LABELS = {"user_id": _("User"), "household_id": _("Household"), "persona_id": _("Persona")}
 
 
@@ -28,7 +28,7 @@ def role_names() -> list[str]:
 def role_choices() -> list[tuple[str, str]]:
     """Return the roles as choices, each with what it may do."""
     return [
-        ("", gettext("None: may not enter")),
+        ("", gettext("None: no access")),
         *((role.name, f"{gettext(role.name)}: {gettext(role.summary)}") for role in all_roles()),
     ]
 
@@ -49,8 +49,8 @@ class AccountFields(forms.Form):
     persona_id = identifier_field("persona_id")
     reads = OwnersField(
         required=False,
-        label=_("May read besides"),
-        help_text=_("Users and teams, such as team:platform. Save for more fields."),
+        label=_("May also read"),
+        help_text=_("Users and teams, such as team:platform. Save to get more fields."),
     )
 
     def scope(self) -> Scope:
@@ -64,7 +64,7 @@ class AccountFields(forms.Form):
         if is_bound and is_superuser:
             raise ValidationError(gettext(UNBOUND_SUPERUSER))
         if cleaned.get("reads") and not is_bound:
-            raise ValidationError({"reads": gettext("An account without a bound reads everything already.")})
+            raise ValidationError({"reads": gettext("An account without a bound can already read everything.")})
         return cleaned
 
 

@@ -63,7 +63,7 @@ def invitation_create(
     if language and language not in dict(settings.LANGUAGES):
         raise InvalidInputError(_("Choose one of the list."), attr="language")
     if not person_id or len(person_id) > MAX_IDENTIFIER_CHARS:
-        raise InvalidInputError(_("Say whose memories these are."), attr="person_id", code="required")
+        raise InvalidInputError(_("Choose whose memories these are."), attr="person_id", code="required")
     if len(household_id) > MAX_IDENTIFIER_CHARS:
         raise InvalidInputError(_("At most %(n)s characters.") % {"n": MAX_IDENTIFIER_CHARS}, attr="household_id")
     hold_users({person_id})
@@ -89,7 +89,7 @@ def check_name(username: str) -> None:
     except ValidationError as error:
         raise InvalidInputError(" ".join(error.messages), attr="username") from error
     if get_user_model().objects.filter(username__iexact=username).exists():
-        raise ConflictError(_("An account has this name already."), attr="username")
+        raise ConflictError(_("An account with this name already exists."), attr="username")
 
 
 def invitation_find(digest: str, clock: Clock = SYSTEM_CLOCK) -> Invitation:

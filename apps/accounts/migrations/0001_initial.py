@@ -19,10 +19,10 @@ class Migration(migrations.Migration):
             name='Account',
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('user_id', models.CharField(blank=True, default='', help_text='Only what concerns this user.', max_length=200)),
-                ('household_id', models.CharField(blank=True, default='', help_text='Only what concerns this household.', max_length=200)),
-                ('persona_id', models.CharField(blank=True, default='', help_text='Only what concerns this persona.', max_length=200)),
-                ('reads', django.contrib.postgres.fields.ArrayField(base_field=models.CharField(max_length=200), blank=True, default=list, help_text='Users and teams whose memories and events the account may read besides.', size=None)),
+                ('user_id', models.CharField(blank=True, default='', help_text='Only data of this user.', max_length=200)),
+                ('household_id', models.CharField(blank=True, default='', help_text='Only data of this household.', max_length=200)),
+                ('persona_id', models.CharField(blank=True, default='', help_text='Only data of this persona.', max_length=200)),
+                ('reads', django.contrib.postgres.fields.ArrayField(base_field=models.CharField(max_length=200), blank=True, default=list, help_text='Users and teams whose memories and events the account can also read.', size=None)),
                 ('login', models.OneToOneField(on_delete=django.db.models.deletion.CASCADE, related_name='account', to=settings.AUTH_USER_MODEL)),
             ],
             options={

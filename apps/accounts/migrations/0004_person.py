@@ -13,6 +13,6 @@ class Migration(migrations.Migration):
         migrations.AddField(
             model_name='account',
             name='person_id',
-            field=models.CharField(blank=True, default='', help_text='The user whose own pages the account has, at the address of the hub.', max_length=200),
+            field=models.CharField(blank=True, default='', help_text='The user whose own pages this account opens at the hub’s address.', max_length=200),
         ),
     ]

@@ -13,11 +13,11 @@ class Migration(migrations.Migration):
         migrations.AddField(
             model_name='account',
             name='language',
-            field=models.CharField(blank=True, default='', help_text='The language of pages; blank for what the browser asks for.', max_length=16),
+            field=models.CharField(blank=True, default='', help_text='The language of pages; leave blank to use the browser’s language.', max_length=16),
         ),
         migrations.AddField(
             model_name='account',
             name='time_zone',
-            field=models.CharField(blank=True, default='', help_text='The time zone of the person’s own pages, such as Asia/Taipei; blank for UTC.', max_length=64),
+            field=models.CharField(blank=True, default='', help_text='The time zone of the person’s own pages, such as Asia/Taipei; leave blank for UTC.', max_length=64),
         ),
     ]

@@ -93,11 +93,11 @@ def sentence_of(rows: Sequence[dict[str, Any]]) -> str:
     """Return what there is to know about the keys, in a sentence."""
     working = [row for row in rows if not row["is_over"]]
     count = len(working)
-    parts = [ngettext("%(count)s key works", "%(count)s keys work", count) % {"count": count}]
+    parts = [ngettext("%(count)s active key", "%(count)s active keys", count) % {"count": count}]
     for name, words in (
         ("sees_all", gettext("%(count)s of them without a bound")),
         ("is_refused", gettext("%(count)s refused in the last 14 days")),
-        ("is_ending", gettext("%(count)s near the end of their life")),
+        ("is_ending", gettext("%(count)s expiring soon")),
     ):
         if count := sum(bool(row[name]) for row in working):
             parts.append(words % {"count": count})

@@ -63,9 +63,9 @@ PHRASES = {
         ),
     ),
     "decided": (
-        ngettext_lazy("decided about two memories: %(words)s", "decided %(n)s conflicts: %(words)s", "count"),
+        ngettext_lazy("decided a conflict: %(words)s", "decided %(n)s conflicts: %(words)s", "count"),
         ngettext_lazy(
-            "decided about two memories of %(person)s: %(words)s",
+            "decided a conflict of %(person)s: %(words)s",
             "decided %(n)s conflicts of %(person)s: %(words)s",
             "count",
         ),
@@ -84,7 +84,7 @@ PHRASES = {
 # Those of no person in particular.
 HUB_PHRASES = {
     "warned": ngettext_lazy("warned: %(words)s", "warned %(n)s times: %(words)s", "count"),
-    "recovered": ngettext_lazy("is well again: %(words)s", "is well again, %(n)s times: %(words)s", "count"),
+    "recovered": ngettext_lazy("recovered: %(words)s", "recovered %(n)s times: %(words)s", "count"),
     "failed": ngettext_lazy("could not finish %(words)s", "could not finish %(words)s, %(n)s times", "count"),
 }
 

@@ -34,8 +34,8 @@ NOTE_WORDS = {
     "append": _("added to a note"),
     "edit": _("edited the note"),
     "restore": _("restored a note"),
-    "found": _("changed a note on the disk"),
-    "kept": _("lost a text of a note to another change"),
+    "found": _("changed a note on disk"),
+    "kept": _("lost text in a note to another change"),
     "delete": _("deleted a note"),
     "rename": _("renamed a note"),
 }

@@ -64,7 +64,7 @@ class AuditFilterForm(forms.Form):
         data = super().clean() or self.cleaned_data
         since, until = data.get("since"), data.get("until")
         if since and until and since > until:
-            raise ValidationError(gettext("The first day lies after the last one."))
+            raise ValidationError(gettext("The first day is after the last one."))
         return data
 
     def chosen(self) -> EntryFilter:

@@ -19,9 +19,9 @@ from apps.semantic.selectors import Memory
 from apps.semantic.services import Absence, Missing, SearchResult
 
 FILTERS = {
-    "time_window": _("It happened %(happened)s, outside the time that was asked for."),
+    "time_window": _("It happened %(happened)s, outside the time that the question asked for."),
     "min_confidence": _("Its confidence is too low."),
-    "min_similarity": _("Its meaning is not near enough."),
+    "min_similarity": _("Its meaning is not close enough."),
 }
 
 
@@ -89,12 +89,19 @@ def result_rows(result: SearchResult, query: SearchQuery, viewer: Access) -> lis
     for one in result.found:
         memory, hit, notes = one.memory, one.hit, []
         if one.before is not None and hit.precedence is not None:
-            note = gettext("Put before an older memory of the same matter; by its score it is number %(place)s.")
+            note = gettext(
+                "Ranked above an older memory about the same subject; by its score alone it would be number %(place)s."
+            )
             notes.append(note % {"place": hit.precedence.place})
         if one.conflict is not None:
-            notes.append(gettext("A decision about it waits for a review."))
+            notes.append(gettext("A decision about it is waiting for review."))
         if one.replaced is not None:
-            notes.append(gettext("The rules replaced it by the one above. It is given until somebody accepts that."))
+            notes.append(
+                gettext(
+                    "The rules replaced it with the one above. Assistants still get it until somebody "
+                    "accepts that decision."
+                )
+            )
         rows.append(
             Row(
                 uuid=memory.uuid,
@@ -124,7 +131,7 @@ def score_parts(hit: Hit, mode: SearchMode, longest: float) -> tuple[Part, ...]:
     values = [
         ("vector", gettext("meaning"), explained.get("vector", {}).get("contribution", 0.0) * factor),
         ("keyword", gettext("words"), explained.get("keyword", {}).get("contribution", 0.0) * factor),
-        ("lost", gettext("taken off for saying little"), total_of(hit, mode) - hit.score),
+        ("lost", gettext("deducted for little content"), total_of(hit, mode) - hit.score),
     ]
     parts, x = [], 0.0
     for kind, label, value in values:
@@ -179,7 +186,7 @@ def say_absence(one: Missing, query: SearchQuery, asker: str) -> str:
             said = gettext("It belongs to %(whose)s; the question asked for %(asked)s.")
             return said % {"whose": whose(memory.scope), "asked": say_scope(query.scope)}
         case Absence.EXPIRED:
-            return gettext("It was to be found until %(time)s.") % {"time": zoned(memory.expires_at)}
+            return gettext("It could be found until %(time)s.") % {"time": zoned(memory.expires_at)}
         case Absence.FILTERED:
             happened = zoned(memory.occurred_at or memory.created_at)
             return FILTERS.get(one.filter, gettext("It fails the filter %(name)s.")) % {
@@ -213,4 +220,4 @@ def say_absence(one: Missing, query: SearchQuery, asker: str) -> str:
 
 def say_scope(scope: Scope) -> str:
     """Say of whom a question asked."""
-    return whose(scope) if scope.named() else gettext("what the key names")
+    return whose(scope) if scope.named() else gettext("the scope of the key")

@@ -51,12 +51,12 @@ class AskForm(forms.Form):
         label=_("Find by"),
         choices=[
             (SearchMode.HYBRID.value, _("Meaning and words")),
-            (SearchMode.VECTOR.value, _("Meaning alone")),
-            (SearchMode.KEYWORD.value, _("Words alone")),
+            (SearchMode.VECTOR.value, _("Meaning only")),
+            (SearchMode.KEYWORD.value, _("Words only")),
         ],
     )
     top_k = forms.IntegerField(
-        required=False, label=_("Results at most"), min_value=1, max_value=MAX_SHOWN, initial=DEFAULT_TOP_K
+        required=False, label=_("Maximum results"), min_value=1, max_value=MAX_SHOWN, initial=DEFAULT_TOP_K
     )
     start = forms.DateTimeField(
         required=False, label=_("Happened from"), widget=forms.DateTimeInput(attrs={"type": "datetime-local"})
@@ -64,7 +64,7 @@ class AskForm(forms.Form):
     end = forms.DateTimeField(
         required=False, label=_("Happened until"), widget=forms.DateTimeInput(attrs={"type": "datetime-local"})
     )
-    granted = forms.BooleanField(required=False, label=_("Name the owners that the key was granted (include)"))
+    granted = forms.BooleanField(required=False, label=_("Include the owners that the key was granted (include)"))
 
     def __init__(self, *args: Any, viewer: Access, keys: Sequence[ApiKey], **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -81,7 +81,7 @@ class AskForm(forms.Form):
         """Return the data, with a window that does not end before it begins."""
         data = super().clean() or {}
         if data.get("start") and data.get("end") and data["start"] > data["end"]:
-            self.add_error("end", gettext("This is before the beginning."))
+            self.add_error("end", gettext("This is before the start."))
         return data
 
     @property

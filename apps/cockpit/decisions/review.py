@@ -52,7 +52,7 @@ DONE = {
         ngettext_lazy("Reverted: %(count)s decision.", "Reverted: %(count)s decisions.", "count"),
     ),
 }
-STALE = _("Load the page again: it did not offer what was sent.")
+STALE = _("Reload the page: it did not offer that choice.")
 
 
 class Target(NamedTuple):
@@ -75,7 +75,7 @@ def decisions_act(request: HttpRequest) -> HttpResponse:
     for target in sorted(targets, reverse=True):
         receipt = services.receipt_at(access, target.key)
         if receipt is None:
-            refused.append({"key": target.key, "reason": gettext("It is gone, with its memories.")})
+            refused.append({"key": target.key, "reason": gettext("It no longer exists, and neither do its memories.")})
             continue
         try:
             review = services.conflict_review(access=access, uuid=receipt.uuid, step=chosen, seen=target.seen)
@@ -125,7 +125,7 @@ def decisions_views(request: HttpRequest) -> HttpResponse:
     if removed := clean(request.POST.get("remove", "")):
         drop_view(request, removed)
     elif name and not save_view(request, name, read_filter(request.POST)):
-        messages.warning(request, gettext("There is no room for another saved view: remove one first."))
+        messages.warning(request, gettext("You cannot save any more views: remove one first."))
     return HttpResponseRedirect(back_url(request))
 
 
@@ -149,7 +149,7 @@ def reason_of(access: Access, receipt: Conflict, target: Target, error: MemoryHu
     if now.state == target.seen or now.reviewed_at is None:
         return say(str(error.detail))
     by = now.reviewed_by.removeprefix("admin:")
-    said = gettext("Not done: %(who)s was first. It was %(state)s at %(time)s.")
+    said = gettext("Not done: %(who)s got there first. It was %(state)s at %(time)s.")
     return said % {"who": by, "state": now.get_state_display().lower(), "time": moment(now.reviewed_at)}
 
 

@@ -24,15 +24,15 @@ from apps.semantic import services
 
 CHANGE = "llm.change_embeddingspace"
 SENTENCES = {
-    "ok": _("Healthy: searches answer by what is in memory."),
+    "ok": _("Healthy: searches are answered from memory."),
     "warning": _("Near a limit: searches and saves go on as usual."),
-    "degraded": _("Past a limit: searches compare every memory, and saves are slowed."),
+    "degraded": _("Over a limit: searches compare every memory, and saves are slowed down."),
 }
 REASONS = {
-    "backlog": _("many memories are in no graph yet"),
-    "capacity": _("the indexes take more memory than they may"),
+    "backlog": _("many memories are not in a graph yet"),
+    "capacity": _("the indexes use more memory than they may"),
     "evictions": _("indexes are dropped and loaded again and again"),
-    "write_latency": _("saves take long"),
+    "write_latency": _("saves are slow"),
 }
 # Levels as a row says them.
 LEVELS = {"ok": _("ok"), "warning": _("warning"), "degraded": _("degraded")}
@@ -72,13 +72,13 @@ def live_fragment(request: HttpRequest) -> HttpResponse:
 @require_POST
 def build(request: HttpRequest) -> HttpResponse:
     """Have a graph built again."""
-    return ask(request, services.index_build_request, gettext("The graph is built again in the background."))
+    return ask(request, services.index_build_request, gettext("The graph is being rebuilt in the background."))
 
 
 @require_POST
 def verify(request: HttpRequest) -> HttpResponse:
     """Have the recall of an index verified."""
-    done = gettext("Recall is verified in the background; the figure comes here.")
+    done = gettext("Recall is being verified in the background; the result will appear here.")
     return ask(request, services.recall_verify_request, done)
 
 
@@ -113,7 +113,7 @@ def live_context(request: HttpRequest, overview: services.IndexOverview) -> dict
 def sentence_of(overview: services.IndexOverview) -> str:
     """Return the level of the index and its reasons in a sentence."""
     if not overview.processes:
-        return gettext("No web process has said yet how its index is.")
+        return gettext("No web process has reported on its index yet.")
     said = SENTENCES[overview.level.value]
     reasons = all_of(str(REASONS[reason.value]) for reason, _hint in overview.hints)
     if not reasons:
@@ -190,9 +190,9 @@ def holdings_of(facts: dict[str, Any]) -> str:
     }
     parts = [held]
     if backlog := int(facts.get("backlog", 0)):
-        parts.append(gettext("%(count)s memories in no graph yet") % {"count": backlog})
+        parts.append(gettext("%(count)s memories not in a graph yet") % {"count": backlog})
     if evictions := facts.get("evictions_per_minute", 0):
-        parts.append(gettext("%(count)s dropped a minute") % {"count": evictions})
+        parts.append(gettext("%(count)s dropped per minute") % {"count": evictions})
     return in_turn(parts)
 
 

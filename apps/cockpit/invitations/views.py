@@ -25,7 +25,7 @@ from apps.core.pages.addresses import hub_address
 
 MAX_SHOWN = 100
 MAX_NAME_CHARS = 150
-LANGUAGE = gettext_lazy("As their browser asks")
+LANGUAGE = gettext_lazy("Same as their browser")
 
 
 def language_choices() -> list[tuple[str, Any]]:
@@ -40,7 +40,7 @@ class InvitationForm(forms.Form):
         label=gettext_lazy("Whose memories?"),
         max_length=MAX_IDENTIFIER_CHARS,
         widget=IdentifierInput(),
-        help_text=gettext_lazy("Their user id: one that is known, or a new one."),
+        help_text=gettext_lazy("Their user id: an existing one or a new one."),
     )
     username = forms.CharField(
         label=gettext_lazy("Name to sign in with"),
@@ -52,7 +52,9 @@ class InvitationForm(forms.Form):
         required=False,
         max_length=MAX_IDENTIFIER_CHARS,
         widget=IdentifierInput(),
-        help_text=gettext_lazy("That they belong to: their applications may save there. Empty: none."),
+        help_text=gettext_lazy(
+            "The households they belong to; their applications may save there. Leave empty for none."
+        ),
     )
     language = forms.ChoiceField(label=gettext_lazy("Language"), required=False, choices=language_choices)
 
@@ -115,5 +117,5 @@ def revoke(request: HttpRequest, uuid: UUID) -> HttpResponse:
         invitation = invitation_revoke(uuid=uuid)
     except NotFoundError:
         raise Http404 from None
-    messages.success(request, _("The link for %(name)s works no more.") % {"name": invitation.username})
+    messages.success(request, _("The link for %(name)s no longer works.") % {"name": invitation.username})
     return HttpResponseRedirect(reverse("cockpit_invitations"))

@@ -65,10 +65,10 @@ def bound_problems(request: HttpRequest) -> list[Problem]:
     waiting = open_conflicts(operator_access(request)) if may_view(request, "semantic.conflict") else 0
     if not waiting:
         return []
-    said = ngettext("%(n)s decision waits to be reviewed", "%(n)s decisions wait to be reviewed", waiting)
+    said = ngettext("%(n)s decision is waiting for review", "%(n)s decisions are waiting for review", waiting)
     sentence = said % {"n": f"{waiting:,}"}
     remedy = Remedy(label=gettext("Open queue"), url=reverse("admin:semantic_conflict_changelist"))
-    advice = gettext("Each was decided already, and can be accepted or reverted.")
+    advice = gettext("Each one has already been decided; you can accept or revert it.")
     return [
         Problem(
             code="decisions_wait",

@@ -115,13 +115,13 @@ def summary(shown: Sequence[Square]) -> str:
     """Return the day in one sentence."""
     known = [one for one in shown if one.level is not None]
     if not known:
-        return gettext("Nothing was sampled in the last 24 hours.")
+        return gettext("No samples in the last 24 hours.")
     bad = sum(1 for one in known if one.level)
     missing = SQUARES - len(known)
-    said = gettext("Problems in %(count)s of 96 quarters of an hour.") % {"count": bad}
+    said = gettext("Problems in %(count)s of 96 quarter-hours.") % {"count": bad}
     if not bad:
         said = gettext("No problem in the last 24 hours.")
     if not missing:
         return said
-    unknown = gettext("Nothing was sampled in %(count)s of 96 quarters of an hour.") % {"count": missing}
+    unknown = gettext("No samples in %(count)s of 96 quarter-hours.") % {"count": missing}
     return f"{said} {unknown}"

@@ -96,7 +96,7 @@ def memory_tile(counts: MemoryCounts) -> Tile:
 def conflict_tile(waiting: int) -> Tile:
     """Return how many decisions are not accepted yet."""
     shown = f"{waiting:,}{'+' if waiting == MAX_COUNTED else ''}"
-    note = gettext("decided, and not yet accepted") if waiting else gettext("every decision was reviewed")
+    note = gettext("decided but not yet accepted") if waiting else gettext("every decision has been reviewed")
     link = reverse("admin:semantic_conflict_changelist")
     return Tile(gettext("Conflicts to review"), shown, note, "balance", link, "" if waiting else "good")
 
@@ -116,7 +116,7 @@ def warning_tile() -> Tile:
     active = list(active_warnings())
     link = f"{reverse('admin:episodic_timelinewarning_changelist')}?state=active"
     if not active:
-        return Tile(gettext("Timeline warnings"), "0", gettext("none is active"), "warning", link, "good")
+        return Tile(gettext("Timeline warnings"), "0", gettext("none active"), "warning", link, "good")
     suspends = any(warning.severity != Severity.NOTICE for warning in active)
     note = gettext("events do not become memories") if suspends else gettext("to be reviewed")
     return Tile(gettext("Timeline warnings"), f"{len(active):,}", note, "warning", link, "bad" if suspends else "warn")
@@ -126,13 +126,13 @@ def bridge_tile(status: BridgeStatus) -> Tile:
     """Return whether events of the timeline become memories, and how many are waiting."""
     link = reverse("admin:semantic_ingestion_changelist")
     tile = Tile(
-        gettext("Events to become memories"), f"{status.pending:,}", gettext("none is waiting"), "move_down", link
+        gettext("Events waiting to become memories"), f"{status.pending:,}", gettext("none waiting"), "move_down", link
     )
     if status.is_suspended:
         kinds = listed(sorted({words_of(one.kind) for one in status.suspended_by}))
         return replace(tile, note=gettext("suspended by a warning: %(kinds)s") % {"kinds": kinds}, tone="warn")
     if status.failed:
-        note = gettext("%(n)s could not become one, to be reviewed") % {"n": f"{status.failed:,}"}
+        note = gettext("%(n)s failed; review them") % {"n": f"{status.failed:,}"}
         return replace(tile, note=note, tone="bad", link=f"{link}?status__exact=failed")
     if status.pending:
         seconds = f"{status.timeline_lag_ms / 1000:,.0f}"
@@ -164,19 +164,19 @@ def delivery_tiles(status: OutboxStatus) -> Iterator[Tile]:
     note = gettext("on their way to subscribers")
     if late:
         minutes = f"{status.overdue_seconds / 60:,.0f}"
-        note = gettext("the longest is due since %(minutes)s min") % {"minutes": minutes}
+        note = gettext("the longest has been overdue for %(minutes)s min") % {"minutes": minutes}
     pending = f"{link}?status__exact=pending"
     yield Tile(gettext("Pending deliveries"), f"{status.pending:,}", note, "outbox", pending, "warn" * late)
-    note, tone = (gettext("none was given up"), "good")
+    note, tone = (gettext("none given up"), "good")
     if status.failed:
-        note, tone = gettext("given up, to be reviewed"), "bad"
+        note, tone = gettext("given up, waiting for review"), "bad"
     yield Tile(gettext("Failed deliveries"), f"{status.failed:,}", note, "error", f"{link}?status__exact=failed", tone)
 
 
 def key_tile(now: datetime) -> Tile:
     """Return how many API keys are valid, and when one was used."""
     used = ApiKey.objects.exclude(last_used_at=None).order_by("-last_used_at").first()
-    note = gettext("none was used yet")
+    note = gettext("none used yet")
     if used:
         note = gettext("last used %(time)s") % {"time": moment(used.last_used_at)}
     return Tile(

@@ -51,9 +51,9 @@ def charts_of(access: Access, user_id: str, today: date | None = None) -> list[C
     charts = [Chart(gettext("Memories saved"), make_bars({week: saved.get(week, 0) for week in weeks}))]
     try:
         events = {week: count_events(access, user_id, week) for week in weeks}
-        charts.append(Chart(gettext("Events happened"), make_bars(events)))
+        charts.append(Chart(gettext("Events by when they happened"), make_bars(events)))
     except MemoryHubError as error:
-        charts.append(Chart(gettext("Events happened"), problem=say(str(error.detail))))
+        charts.append(Chart(gettext("Events by when they happened"), problem=say(str(error.detail))))
     return charts
 
 

@@ -28,7 +28,7 @@ def person_look(request: HttpRequest) -> HttpResponse:
     return render_page(
         request,
         "cockpit/person_look.html",
-        _("Look at the pages of %(person)s") % {"person": user_id},
+        _("View %(person)s's pages") % {"person": user_id},
         user_id=user_id,
         problem=problem,
         minutes=int(MOST.total_seconds() // 60),
@@ -41,5 +41,5 @@ def person_look(request: HttpRequest) -> HttpResponse:
 def person_look_stop(request: HttpRequest) -> HttpResponse:
     """End the look, and lead back to the person in the admin."""
     user_id = look_end(request=request)
-    messages.success(request, _("You do not look at the pages of a person any more."))
+    messages.success(request, _("You're no longer viewing another person's pages."))
     return HttpResponseRedirect(person_link(user_id) if user_id else reverse("cockpit_people"))

@@ -58,7 +58,7 @@ def person_forget(request: HttpRequest) -> HttpResponse:
     user_id, problem = asked_person(request, request.POST or request.GET), ""
     if request.method == "POST":
         if not is_named(request.POST.get("typed", ""), user_id):
-            problem = gettext("This is not the id. Nothing was removed.")
+            problem = gettext("The id does not match. Nothing was removed.")
         else:
             try:
                 erasure = erasure_request(user_id=user_id, actor=access.actor)

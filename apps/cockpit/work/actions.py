@@ -31,14 +31,14 @@ def change_schedule(request: HttpRequest, change: Callable[..., Any], pk: int, d
 @require_POST
 def run_now(request: HttpRequest, pk: int) -> HttpResponse:
     """Run a schedule now."""
-    done = gettext("%(title)s: requested, it runs as soon as a worker is free.")
+    done = gettext("%(title)s: requested. It runs as soon as a worker is free.")
     return change_schedule(request, services.schedule_run_now, pk, done)
 
 
 @require_POST
 def pause(request: HttpRequest, pk: int) -> HttpResponse:
     """Pause a schedule."""
-    return change_schedule(request, services.schedule_pause, pk, gettext("%(title)s: paused until it is resumed."))
+    return change_schedule(request, services.schedule_pause, pk, gettext("%(title)s: paused until you resume it."))
 
 
 @require_POST

@@ -154,9 +154,9 @@ def schedule_row(state: services.ScheduleState) -> dict[str, Any]:
 def next_in_words(state: services.ScheduleState, moment_now: Any) -> str:
     """Return when a schedule that is on time runs next."""
     if state.next_run is None:
-        return gettext("next never")
+        return gettext("no next run")
     if state.next_run - moment_now <= SOON:
-        return gettext("next now")
+        return gettext("due now")
     return gettext("next in %(time)s") % {"time": in_words(state.next_run - moment_now)}
 
 
@@ -181,7 +181,7 @@ def sentence_of_trouble(total: int, late: int, bad: int) -> str:
         parts.append(failed % {"count": bad})
     if not parts:
         return gettext("All %(total)s schedules are on time.") % {"total": total}
-    return gettext("Of %(total)s schedules %(parts)s.") % {"total": total, "parts": all_of(parts)}
+    return gettext("Of %(total)s schedules, %(parts)s.") % {"total": total, "parts": all_of(parts)}
 
 
 def routes_context(request: HttpRequest) -> dict[str, Any]:

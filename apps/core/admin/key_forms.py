@@ -35,12 +35,12 @@ PROPOSED_LIFE = timedelta(days=90)
 # Said by `domain.keys`, which imports no framework.
 DOMAIN_WORDS = (
     gettext_noop(
-        "A key that is bound to nothing reaches everyone's memories. Name a user, a household or a persona, "
-        "or say that it shall be unbound."
+        "A key without a bound can reach everyone's memories. Choose a user, a household or a persona, or confirm "
+        "that the key has no bound."
     ),
-    gettext_noop("What a person connected is an app: it writes as app, document or derived."),
+    gettext_noop("A key that a person connected is an app: it writes as app, document or derived."),
 )
-NOT_CONFIRMED = _("This key reaches everyone's memories. Confirm that it shall.")
+NOT_CONFIRMED = _("This key can reach everyone's memories. Confirm that you want this.")
 
 
 def known_identifiers(name: str) -> list[str]:
@@ -82,7 +82,7 @@ class IdentifierInput(UnfoldAdminTextInputWidget):  # type: ignore[misc]
             'aria-live="polite"></span>',
             known,
             gettext("{id}: no memories yet"),
-            gettext("Nothing is known of this id. Mistyped, or new?"),
+            gettext("The hub knows nothing about this id. Is it mistyped, or new?"),
         )
         return format_html('{}<datalist id="{}">{}</datalist>{}', field, known, options, hint)
 
@@ -126,7 +126,7 @@ class OwnersField(forms.Field):
         if any(len(owner) > MAX_IDENTIFIER_CHARS or "\0" in owner for owner in owners):
             raise ValidationError(gettext("An id has at most %(most)s characters.") % {"most": MAX_IDENTIFIER_CHARS})
         if locked_among(owners):
-            raise ValidationError(gettext("One of them is being forgotten: nothing can be granted of theirs."))
+            raise ValidationError(gettext("One of them is being forgotten, so nothing of theirs can be granted."))
         return owners
 
     def has_changed(self, initial: Any, data: Any) -> bool:
@@ -141,7 +141,7 @@ class ShownOwnersField(forms.JSONField):
     def clean(self, value: Any) -> Any:
         shown = super().clean(value)
         if shown is not None and not (isinstance(shown, list) and all(isinstance(owner, str) for owner in shown)):
-            raise ValidationError(gettext("Load the page again."))
+            raise ValidationError(gettext("Reload the page."))
         return shown
 
     def has_changed(self, initial: Any, data: Any) -> bool:
@@ -153,10 +153,10 @@ class KeyChangeForm(forms.ModelForm):  # type: ignore[type-arg]
 
     reads = OwnersField(
         required=False,
-        label=_("May read besides"),
+        label=_("May also read"),
         help_text=_(
-            "Users and teams, such as team:platform. The key finds their memories and events where a search "
-            "includes them, and writes nothing of theirs. Save for more fields."
+            "Users and teams, such as team:platform. The key finds their memories and events when a search includes "
+            "them, and cannot write to them. Save to add more fields."
         ),
     )
 
@@ -183,7 +183,7 @@ class KeyChangeForm(forms.ModelForm):  # type: ignore[type-arg]
         expires_at = self.cleaned_data["expires_at"]
         is_new = "expires_at" in self.changed_data
         if is_new and expires_at is not None and expires_at <= utcnow(SYSTEM_CLOCK):
-            raise ValidationError(gettext("The expiry must lie in the future."))
+            raise ValidationError(gettext("The expiry must be in the future."))
         return expires_at
 
     def clean_origin(self) -> str:
@@ -201,13 +201,13 @@ class KeyForm(KeyChangeForm):
         required=False,
         label=_("Sees everything"),
         widget=UnfoldBooleanSwitchWidget,
-        help_text=_("It reaches everyone's memories. An operator key always does."),
+        help_text=_("It can reach everyone's memories. An operator key always can."),
     )
     confirmed = forms.BooleanField(
         required=False,
-        label=_("Yes, it shall reach the memories of everybody"),
+        label=_("Yes, let it reach everyone's memories"),
         help_text=_(
-            "The holder of this key can read, and unless it may only read also change, all that the hub knows."
+            "Whoever has this key can read everything that the hub knows and, unless the key is read-only, change it."
         ),
     )
 
@@ -232,14 +232,14 @@ class KeyForm(KeyChangeForm):
         if not (is_bound or is_unbound or data.get("permission") == Permission.OPERATOR):
             self.add_error("unbound", gettext(MISSING_BOUND))
         if is_bound and is_unbound:
-            self.add_error("unbound", gettext("Name what the key is bound to, or say that it is unbound."))
+            self.add_error("unbound", gettext("Enter a bound for the key, or confirm that it has none."))
 
 
 class RotationForm(forms.Form):
     """For how long the present secret works beside the new one."""
 
     overlap = forms.TypedChoiceField(
-        label=_("How long the present secret keeps working"),
+        label=_("How long the current secret keeps working"),
         choices=[(int(overlap.total_seconds()), label) for overlap, label in OVERLAPS.items()],
         coerce=lambda seconds: timedelta(seconds=int(seconds)),
         initial=int(DEFAULT_OVERLAP.total_seconds()),

@@ -50,8 +50,8 @@ NEW_FIELDS = (
         {
             "fields": [*IDENTIFIERS, "unbound", "confirmed"],
             "description": _(
-                "A key reaches only what matches every field that is filled in. What there is already is "
-                "suggested; anything else can be entered."
+                "A key can reach only what matches all the fields you fill in. Existing values are suggested; you "
+                "can enter others."
             ),
         },
     ),
@@ -65,7 +65,7 @@ SHOWN_FIELDS = (
 CHANGEABLE = ("name", "expires_at", "origin", "reads", "shown_reads")
 REVOKE_DIALOG = ActionDialog(
     title=_("Revoke this key?"),
-    description=_("Applications that use it lose access at once, and it cannot be undone."),
+    description=_("Applications that use it lose access at once. This cannot be undone."),
     form_class=None,
     form_submit_text=_("Revoke"),
 )
@@ -131,7 +131,7 @@ class ApiKeyAdmin(ModelAdmin):  # type: ignore[misc]
     def stopped(self, key: ApiKey) -> str:
         return ", ".join(key.stopped_by) or NOTHING
 
-    @display(description=_("May read besides"))
+    @display(description=_("May also read"))
     def granted(self, key: ApiKey) -> str:
         return ", ".join(key.reads) or NOTHING
 
@@ -188,16 +188,16 @@ class ApiKeyAdmin(ModelAdmin):  # type: ignore[misc]
         try:
             services.key_revoke(uuid=key.uuid)
             self.log_change(request, key, "Revoked.")
-            messages.success(request, gettext("The key is revoked: no application can use it any more."))
+            messages.success(request, gettext("The key is revoked: no application can use it any longer."))
         except NotFoundError:
-            messages.warning(request, gettext("This key is revoked already."))
+            messages.warning(request, gettext("This key is already revoked."))
         return after_dialog(request, reverse("admin:core_apikey_change", args=[key.pk]))
 
     @action(description=_("Revoke the selected keys"), icon="key_off", permissions=["revoke"])
     def revoke(self, request: HttpRequest, queryset: QuerySet[ApiKey]) -> TemplateResponse | None:
         valid = list(queryset.filter(revoked_at=None))
         if not valid:
-            messages.warning(request, gettext("These keys are revoked already."))
+            messages.warning(request, gettext("These keys are already revoked."))
             return None
         question = confirmation(
             request,
@@ -205,7 +205,7 @@ class ApiKeyAdmin(ModelAdmin):  # type: ignore[misc]
             valid,
             title=gettext("Revoke API keys"),
             question=gettext(
-                "Revoke these keys? Applications that use them lose access at once, and it cannot be undone."
+                "Revoke these keys? Applications that use them lose access at once. This cannot be undone."
             ),
             button=gettext("Revoke"),
         )

@@ -43,7 +43,7 @@ def key_snippets(key: ApiKey, secret: str, base: str) -> list[Snippet]:
             "MCP",
             mcp(address, secret),
             gettext(
-                "For the configuration of an assistant. Put your MCP server in place of the command; it calls the hub "
+                "For the configuration of an assistant. Replace the command with your MCP server; it calls the hub "
                 "with these two variables."
             ),
         ),

@@ -10,8 +10,8 @@ MIN_CHARS, MAX_CHARS = 32, 200
 # For how long a replaced secret works beside the new one: a day, in which every application can be given the new one.
 DEFAULT_OVERLAP, MAX_OVERLAP = timedelta(days=1), timedelta(days=30)
 MISSING_BOUND = (
-    "A key that is bound to nothing reaches everyone's memories. Name a user, a household or a persona, "
-    "or say that it shall be unbound."
+    "A key without a bound can reach everyone's memories. Choose a user, a household or a persona, or confirm that "
+    "the key has no bound."
 )
 
 

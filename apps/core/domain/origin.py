@@ -5,7 +5,7 @@ from enum import StrEnum
 
 MAX_ORIGIN_CHARS = 10
 LOWER_ORIGIN = "lower_origin"
-CONNECTED = "What a person connected is an app: it writes as app, document or derived."
+CONNECTED = "A key that a person connected is an app: it writes as app, document or derived."
 
 
 class WriteOrigin(StrEnum):

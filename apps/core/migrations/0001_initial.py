@@ -26,7 +26,7 @@ class Migration(migrations.Migration):
                 ('persona_id', models.CharField(blank=True, default='', help_text='Only memories of this persona.', max_length=200)),
                 ('created_at', models.DateTimeField(editable=False)),
                 ('created_by', models.CharField(editable=False, max_length=200)),
-                ('expires_at', models.DateTimeField(blank=True, help_text='Empty: the key does not expire.', null=True)),
+                ('expires_at', models.DateTimeField(blank=True, help_text='Leave empty for a key that never expires.', null=True)),
                 ('last_used_at', models.DateTimeField(blank=True, editable=False, null=True)),
                 ('revoked_at', models.DateTimeField(blank=True, editable=False, null=True)),
             ],

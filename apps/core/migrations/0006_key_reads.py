@@ -14,7 +14,7 @@ class Migration(migrations.Migration):
         migrations.AddField(
             model_name='apikey',
             name='reads',
-            field=django.contrib.postgres.fields.ArrayField(base_field=models.CharField(max_length=200), blank=True, default=list, help_text='Users and teams whose memories and events the key may read besides, and not write.', size=None),
+            field=django.contrib.postgres.fields.ArrayField(base_field=models.CharField(max_length=200), blank=True, default=list, help_text='Users and teams whose memories and events the key may also read, but not write.', size=None),
         ),
         migrations.AddConstraint(
             model_name='apikey',

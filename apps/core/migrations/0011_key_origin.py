@@ -13,6 +13,6 @@ class Migration(migrations.Migration):
         migrations.AddField(
             model_name='apikey',
             name='origin',
-            field=models.CharField(choices=[('person', 'Said by a person'), ('app', 'Saved by an application'), ('document', 'From a document'), ('derived', 'Derived by the hub')], db_default='app', default='app', help_text='Whom its writes come from. What is less trusted replaces nothing that is more trusted.', max_length=10, verbose_name='comes from'),
+            field=models.CharField(choices=[('person', 'Said by a person'), ('app', 'Saved by an application'), ('document', 'From a document'), ('derived', 'Derived by the hub')], db_default='app', default='app', help_text='Whom its writes come from. A less trusted origin never replaces a more trusted one.', max_length=10, verbose_name='comes from'),
         ),
     ]

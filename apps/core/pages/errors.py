@@ -47,17 +47,17 @@ class Problem:
     ways: Sequence[Way] = ()
 
 
-HOME = Way(_("To the first page"), "/")
+HOME = Way(_("Go to the home page"), "/")
 NOT_FOUND = Problem(
     404,
     _("There is nothing here"),
-    _("The address is wrong, or what was here is gone."),
-    _("Look for it by its name, or go back to the page that you came from."),
+    _("The address is wrong, or what was here no longer exists."),
+    _("Search for it by name, or go back to the previous page."),
 )
 FORBIDDEN = Problem(
     403,
-    _("You may not see this"),
-    _("Your account lacks the permission."),
+    _("You cannot see this"),
+    _("Your account does not have this permission."),
     _("Ask an owner of this hub for a role that allows it, or sign in with another account."),
 )
 UNREADABLE = Problem(
@@ -69,32 +69,35 @@ UNREADABLE = Problem(
 OUT_OF_DATE = Problem(
     403,
     _("This form is out of date"),
-    _("It was opened before you signed in or out, or your browser sends no cookie of the hub. Nothing was changed."),
-    _("Go back, load the page again, and send the form once more."),
+    _(
+        "You opened it before you signed in or out, or your browser does not send the hub's cookie. Nothing was "
+        "changed."
+    ),
+    _("Go back, reload the page and submit the form again."),
 )
 TOO_LARGE = Problem(
     413,
     _("That is too large"),
-    _("The form or the file is larger than this page takes. Nothing was changed."),
-    _("Send less at once; large texts and imports have their own addresses in the API."),
+    _("The form or the file is larger than this page accepts. Nothing was changed."),
+    _("Send less at once; the API has separate endpoints for large texts and imports."),
 )
 BUSY = Problem(
     503,
     _("The hub is busy"),
     _("Too many requests are waiting. Nothing was changed."),
-    _("Wait a few seconds, then load the page again."),
+    _("Wait a few seconds, then reload the page."),
 )
 FAULT = Problem(
     500,
     _("Something went wrong here"),
-    _("The log of the hub says what, at the request below."),
-    _("Try again. If it happens again, look into the log, or give the id of the request to who runs this hub."),
+    _("The hub's log says what went wrong, at the request below."),
+    _("Try again. If it happens again, check the log, or give the request id to whoever runs this hub."),
 )
 NO_DATABASE = Problem(
     500,
     _("The database cannot be reached"),
     _("Nothing was changed. The hub goes on as soon as its database is back."),
-    _("Wait a few seconds, then load the page again. /readyz says what the hub waits for."),
+    _("Wait a few seconds, then reload the page. /readyz says what the hub is waiting for."),
 )
 
 

@@ -17,15 +17,17 @@ WORDS: Mapping[str, Words] = {
 }
 HELP: Mapping[str, Words] = {
     WriteOrigin.PERSON: _(
-        "A person said it on a page of the hub, or by a key that stands for a person. Nothing from elsewhere replaces "
-        "it unless a person decides so."
+        "A person said it on a page of the hub, or through a key that stands for a person. Nothing of another "
+        "origin replaces it unless a person decides so."
     ),
     WriteOrigin.APP: _("An application saved it. It replaces nothing that a person said unless a person decides so."),
     WriteOrigin.DOCUMENT: _(
         "It was read in a document. It replaces nothing that a person or an application said unless a person decides "
         "so."
     ),
-    WriteOrigin.DERIVED: _("The hub made it of a conversation. It replaces nothing else unless a person decides so."),
+    WriteOrigin.DERIVED: _(
+        "The hub derived it from a conversation. It replaces nothing else unless a person decides so."
+    ),
 }
 
 

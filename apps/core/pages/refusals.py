@@ -8,17 +8,17 @@ from apps.core.pages.sayings import SAYINGS
 REFUSALS = (
     _("This key is revoked: create another one."),
     _("This key has expired: change its expiry first."),
-    _("This key is in use already."),
+    _("This key is already in use."),
     _("This user is being forgotten."),
     _("This memory is not deleted."),
-    _("The same content was saved again since; delete that one first."),
+    _("The same content has been saved again since; delete that memory first."),
     _("Both memories were kept: there is nothing to revert."),
-    _("This is the receipt of a person's decision: revert it."),
+    _("This is the receipt of a person's decision: revert it instead."),
     _("This decision was %(state)s by %(actor)s."),
     _("This decision was %(state)s."),
-    _("The span must end after it begins."),
-    _("Name a rule, or a span of time."),
-    _("Say whose memories to compare."),
+    _("The time range must end after it starts."),
+    _("Choose a rule or a time range."),
+    _("Choose whose memories to compare."),
 )
 
 

@@ -74,7 +74,7 @@ class KeyInput(ScopeInput):
         if not is_bound and not attrs.get("unbound", is_operator):
             raise serializers.ValidationError({"unbound": [MISSING_BOUND]}, code="required")
         if is_bound and attrs.get("unbound"):
-            raise ContradictionError("Name what the key is bound to, or say that it is unbound.", attr="unbound")
+            raise ContradictionError("Enter a bound for the key, or confirm that it has none.", attr="unbound")
         return attrs
 
 

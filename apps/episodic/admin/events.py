@@ -71,7 +71,7 @@ class SourceFilter(IdentifierFilter):
 class SegmentFilter(TextFilter):
     """Filter by the whole id of a segment, as the pages of segments link to it."""
 
-    title, parameter_name = _("segment (whole id)"), SEGMENT
+    title, parameter_name = _("segment (complete id)"), SEGMENT
 
     def queryset(self, request: HttpRequest, queryset: Events) -> Events:
         value = comparable(self.value())
@@ -143,7 +143,7 @@ class TimelineEventAdmin(TimelineTab, ReadOnly, ModelAdmin):
     show_facets = admin.ShowFacets.NEVER
     paginator = BoundedPaginator
     search_fields = ["user_id"]  # shows the box; `get_search_results` decides
-    search_help_text = _("A whole user id or type, or an event's id")
+    search_help_text = _("A complete user id or type, or an event's id")
     actions_list = ["query"]
     # The pages of the timeline, wherever events are kept: address, name, view.
     timeline_pages = (

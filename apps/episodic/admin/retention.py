@@ -30,7 +30,7 @@ from apps.episodic.services import (
 CSRF = "csrfmiddlewaretoken"
 STATE_COLOURS = {True: "warning", False: None}
 FOR_GOOD = _(
-    "Events that are older are deleted for good, as rows and from archived segments. Memories that were made from them "
+    "Older events are deleted for good, both as rows and from archived segments. Memories that were made from them "
     "are demoted or deleted, as their routing policy says. Only a backup can restore the events. The schedule "
     "timeline: prune deletes them once a day."
 )
@@ -39,8 +39,8 @@ SWITCH = _(
     "global policy is on."
 )
 HOUSEHOLD = _(
-    "Its policy replaces the global one for its events. Blank: the global policy, for everybody without one of their "
-    "own."
+    "Its policy replaces the global one for its events. Leave blank for the global policy, for everybody without a "
+    "policy of their own."
 )
 
 
@@ -68,7 +68,7 @@ class RetentionPolicyAdmin(TimelineTab, ModelAdmin):
     list_before_template = "episodic/retention.html"
     ordering = ["household_id"]
     search_fields = ["household_id"]
-    search_help_text = _("A part of a household's id")
+    search_help_text = _("Part of a household's id")
     actions_detail = ["preview"]
     warn_unsaved_form = True
     readonly_fields = ["whose", "last_run", "deleted"]
@@ -208,7 +208,7 @@ class RetentionPolicyAdmin(TimelineTab, ModelAdmin):
 def whose(household_id: str) -> str:
     """Return whose events a policy is for."""
     if not household_id:
-        return gettext("everybody without a policy of their own")
+        return gettext("everybody without their own policy")
     return gettext("the household %(id)s") % {"id": household_id}
 
 
@@ -227,7 +227,7 @@ def preview_context(household_id: str, policy: RetentionRule | None) -> dict[str
             sentence = gettext("The next run would delete %(events)s; without a change %(anyway)s.")
         sentence %= {"events": count_of(removal.events, "event"), "anyway": f"{preview.anyway:,}"}
     elif policy or RetentionPolicy.objects.filter(household_id=GLOBAL_HOUSEHOLD, is_enabled=True).exists():
-        sentence = gettext("Nothing is that old now. Events are deleted when they get that old.")
+        sentence = gettext("Nothing is that old yet. Events are deleted when they reach that age.")
     else:
         sentence = gettext("Nothing is deleted then.")
     return {"sentence": sentence, "facts": facts if removal.events else [], "damaged": removal.damaged}

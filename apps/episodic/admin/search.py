@@ -31,8 +31,8 @@ MAX_DAYS = 36_500
 DROPPED = {
     "outside_window": _("outside the window"),
     "event_type": _("of other types"),
-    "filter": _("not what the filter asks for"),
-    "beyond_text_limit": _("older than those that are compared with a text"),
+    "filter": _("not matching the filter"),
+    "beyond_text_limit": _("older than the events that are compared with the text"),
     "not_compared": _("without a word of the text, and not compared by meaning"),
     "no_match": _("without a word of the text"),
     "beyond_top_k": _("beyond the number asked for"),
@@ -44,9 +44,9 @@ COMPARED = {
     SearchMode.VECTOR: _("Compared the meaning of %(events)s."),
 }
 COMPARED_WITHOUT_MODEL = {
-    SearchMode.HYBRID: _("Compared by words, and the meaning of %(events)s: the embedding model does not answer."),
-    SearchMode.KEYWORD: _("Compared by words: the embedding model does not answer."),
-    SearchMode.VECTOR: _("Compared the meaning of %(events)s: the embedding model does not answer."),
+    SearchMode.HYBRID: _("Compared by words, and the meaning of %(events)s: the embedding model is not answering."),
+    SearchMode.KEYWORD: _("Compared by words: the embedding model is not answering."),
+    SearchMode.VECTOR: _("Compared the meaning of %(events)s: the embedding model is not answering."),
 }
 
 
@@ -71,7 +71,7 @@ class SearchForm(forms.Form):
 
     user_id = text_field(_("User"), required=True)
     text = text_field(
-        _("About"), _("Words and meaning; the best come first. Blank: the newest."), max_length=MAX_TEXT_CHARS
+        _("About"), _("Words and meaning; best matches first. Blank: newest first."), max_length=MAX_TEXT_CHARS
     )
     last_days = forms.FloatField(
         label=_("Happened in the last days"),
@@ -82,7 +82,7 @@ class SearchForm(forms.Form):
         widget=widgets.UnfoldAdminTextInputWidget(attrs={"inputmode": "decimal"}),
     )
     top_k = forms.ChoiceField(
-        label=_("How many at most"),
+        label=_("Maximum number"),
         required=False,
         initial=NUMBERS[0],
         choices=[(number, number) for number in NUMBERS],
@@ -91,10 +91,10 @@ class SearchForm(forms.Form):
     since = time_field(_("Happened from"))
     until = time_field(_("Happened until"))
     event_types = text_field(
-        _("Types"), _("Whole types with commas between them. Blank: all."), max_length=MAX_TEXT_CHARS
+        _("Types"), _("Complete types, separated by commas. Blank: all."), max_length=MAX_TEXT_CHARS
     )
-    household_id = text_field(_("Household"), _("Blank: of all of them, and of none."))
-    persona_id = text_field(_("Persona"), _("Blank: of all of them, and of none."))
+    household_id = text_field(_("Household"), _("Blank: any, or none at all."))
+    persona_id = text_field(_("Persona"), _("Blank: any, or none at all."))
 
     def chosen_first(self) -> list[forms.BoundField]:
         """Return the fields that most searches need."""
@@ -157,7 +157,7 @@ def search_context(request: HttpRequest, query: EventQuery) -> dict[str, Any]:
             for event, hit in zip(result.events, hits, strict=True)
         ],
         "found": count_of(len(result.events), "event"),
-        "order": gettext("the newest first") if query.text is None else gettext("the best first"),
+        "order": gettext("newest first") if query.text is None else gettext("best first"),
         "account": list(describe_query(result.diagnostics)),
         "quarantined": result.diagnostics.segments.quarantined,
     }

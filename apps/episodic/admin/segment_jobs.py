@@ -50,7 +50,7 @@ def make_dialog(title: Words, description: Words, button: Words) -> ActionDialog
 SEAL = make_dialog(
     _("Close the open segment and seal it?"),
     _(
-        "New events are added to a new segment from then on. The events of this one are written to a file, which is "
+        "New events go to a new segment from then on. The events of this one are written to a file, which is "
         "verified; their rows stay until it is archived. Recording continues."
     ),
     _("Close and seal"),
@@ -59,7 +59,7 @@ VERIFY = make_dialog(
     _("Verify its file?"),
     _(
         "The file is read from end to end and compared with its checksums. A damaged one is taken out of service, "
-        "with a warning; one that was damaged and has been replaced by a sound one is put back."
+        "with a warning; one that was damaged and has been replaced by an intact one is put back."
     ),
     _("Verify"),
 )
@@ -73,14 +73,14 @@ COMPACT = make_dialog(
 )
 CHECK = make_dialog(
     _("Check the whole timeline?"),
-    _("Every file is verified, and compared with the catalogue and the rows. Nothing is changed."),
+    _("Every file is verified and compared with the catalogue and the rows. Nothing is changed."),
     _("Check"),
 )
 REPAIR = make_dialog(
     _("Check and repair the whole timeline?"),
     _(
-        "A damaged file is replaced by what can be read of it, and set aside; what cannot be read is lost, and "
-        "counted. To lose nothing, put the file back from a backup first, and verify it. Unknown files are set aside."
+        "A damaged file is set aside and replaced by what can be read from it; what cannot be read is lost, and "
+        "counted. To lose nothing, restore the file from a backup first, then verify it. Unknown files are set aside."
     ),
     _("Repair"),
 )
@@ -92,7 +92,7 @@ def heading_of(run: JobStatus) -> str:
         return gettext("Waiting for a worker")
     words = "%(what)s"
     if run.failed:
-        words = gettext("%(what)s: it stopped before its end")
+        words = gettext("%(what)s: stopped before it finished")
     elif run.finished:
         words = gettext("%(what)s: done")
     return words % {"what": TITLES[run.kind]}

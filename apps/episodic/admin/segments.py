@@ -169,7 +169,7 @@ class SegmentAdmin(TimelineTab, ReadOnly, SegmentActions):
         rows = gettext("rows %(state)s") % {"state": segment.get_rows_display().lower()}
         return two_lines(f"{held(segment):,}", "" if segment.state in ENDED else rows)
 
-    @display(description=_("Of when"), ordering="first_timestamp")
+    @display(description=_("Time of events"), ordering="first_timestamp")
     def of_when(self, segment: Segment) -> SafeString | str:
         if segment.first_timestamp is None:
             return NOTHING
@@ -214,7 +214,7 @@ class SegmentAdmin(TimelineTab, ReadOnly, SegmentActions):
             return count
         return format_html('<a class="mh-link" href="{}">{}</a>', url, count)
 
-    of_when_whole = column(_("Of when"), lambda segment: span(segment.first_timestamp, segment.last_timestamp))
+    of_when_whole = column(_("Time of events"), lambda segment: span(segment.first_timestamp, segment.last_timestamp))
     lost = column(
         _("Events lost"), lambda segment: f"{segment.lost_count:,}" if segment.lost_count else gettext("none")
     )
@@ -239,7 +239,7 @@ class SegmentAdmin(TimelineTab, ReadOnly, SegmentActions):
             return NOTHING
         full, latest = settings.MEMORYHUB.timeline.segment_events, rows_of(segment).sealed_by
         if not latest:
-            return gettext("not before it has an event")
+            return gettext("not until it has an event")
         return gettext("%(at)s, or when it has %(events)s events") % {"at": moment(latest), "events": f"{full:,}"}
 
     closed = moment_column("closed_at", _("Closed at"))
@@ -286,7 +286,7 @@ def per_event(segment: Segment) -> str:
     """Format the size of an event in the file."""
     if not segment.event_count:
         return ""
-    return gettext("%(size)s bytes an event") % {"size": f"{segment.size_bytes / segment.event_count:,.0f}"}
+    return gettext("%(size)s bytes per event") % {"size": f"{segment.size_bytes / segment.event_count:,.0f}"}
 
 
 def segment_events_page(model_admin: Any, request: HttpRequest, segment: Segment) -> HttpResponse:
@@ -322,7 +322,7 @@ def page_context(segment: Segment, number: int) -> dict[str, Any]:
         "before": page.number - 1,
         "after": page.number + 1 if page.number < page.count else 0,
         "rows": [event_row(event) for event in page.events],
-        "sizes": gettext("%(events)s events; %(text)s as text, %(file)s in the file, which is %(share)s%%.")
+        "sizes": gettext("%(events)s events; %(text)s as text, %(file)s in the file (%(share)s%%).")
         % {
             "events": f"{segment.event_count:,}",
             "text": filesize(page.raw_bytes),

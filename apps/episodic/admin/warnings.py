@@ -77,7 +77,7 @@ class TimelineWarningAdmin(TimelineTab, ReadOnly, ModelAdmin):
             return two_lines(
                 moment(warning.began_at), gettext("last seen %(at)s") % {"at": moment(warning.last_seen_at)}
             )
-        return two_lines(moment(warning.began_at), gettext("over after %(time)s") % {"time": lasted(warning)})
+        return two_lines(moment(warning.began_at), gettext("ended after %(time)s") % {"time": lasted(warning)})
 
     @display(description=_("What to do"))
     def advice(self, warning: TimelineWarning) -> SafeString | str:
@@ -100,7 +100,7 @@ class TimelineWarningAdmin(TimelineTab, ReadOnly, ModelAdmin):
             return gettext("None: the warning has ended.")
         if warning.severity == Severity.NOTICE:
             return gettext("None yet.")
-        return gettext("Events are recorded as usual; they are made into memories when the warning has ended.")
+        return gettext("Events are recorded as usual; they become memories once the warning has ended.")
 
     began = moment_column("began_at", _("Since"))
     last_seen = moment_column("last_seen_at", _("Last seen at"))

@@ -23,7 +23,7 @@ class Severity(StrEnum):
 
 HINTS: dict[WarningKind, str] = {
     WarningKind.WRITE_LATENCY: (
-        "Recording takes longer than MEMORYHUB_TIMELINE_WRITE_MS. Check the load of the database, and record in "
+        "Recording takes longer than MEMORYHUB_TIMELINE_WRITE_MS. Check the load on the database, and record in "
         "batches. The warning ends when writes are fast again."
     ),
     WarningKind.SEGMENT_DAMAGED: (
@@ -33,8 +33,8 @@ HINTS: dict[WarningKind, str] = {
         "Free space on the disk of the data directory, or enable a retention policy. Sealing waits until there is room."
     ),
     WarningKind.CAPACITY: (
-        "More events wait to be archived than MEMORYHUB_TIMELINE_MAX_ROWS. Check that the worker runs and that "
-        "the schedule `timeline: maintain` exists."
+        "More events are waiting to be archived than MEMORYHUB_TIMELINE_MAX_ROWS allows. Check that the worker is "
+        "running and that the schedule `timeline: maintain` exists."
     ),
     WarningKind.MAINTENANCE_FAILED: "Check the failed task in the admin and the log of the worker.",
 }

@@ -28,7 +28,7 @@ class Migration(migrations.Migration):
             name='RetentionPolicy',
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('household_id', models.CharField(blank=True, default='', help_text='Blank for the global policy, which is for everybody without one of their own.', max_length=200)),
+                ('household_id', models.CharField(blank=True, default='', help_text='Leave blank for the global policy, which applies to everybody without a policy of their own.', max_length=200)),
                 ('days', models.PositiveIntegerField(help_text='Older events are deleted.', validators=[django.core.validators.MinValueValidator(1)])),
                 ('is_enabled', models.BooleanField(default=False, verbose_name='enabled')),
                 ('updated_at', models.DateTimeField(auto_now=True)),

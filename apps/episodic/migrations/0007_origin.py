@@ -13,6 +13,6 @@ class Migration(migrations.Migration):
         migrations.AddField(
             model_name='timelineevent',
             name='origin',
-            field=models.CharField(choices=[('person', 'Said by a person'), ('app', 'Saved by an application'), ('document', 'From a document'), ('derived', 'Derived by the hub')], db_default='app', default='app', help_text='Whom it comes from, as the key or the tool said that recorded it.', max_length=10, verbose_name='comes from'),
+            field=models.CharField(choices=[('person', 'Said by a person'), ('app', 'Saved by an application'), ('document', 'From a document'), ('derived', 'Derived by the hub')], db_default='app', default='app', help_text='Who it comes from, as stated by the key or tool that recorded it.', max_length=10, verbose_name='comes from'),
         ),
     ]

@@ -63,7 +63,7 @@ class TimelineEvent(WithOffset):
     identity = models.UUIDField(editable=False)
     recorded_at = models.DateTimeField()
     actor = models.CharField(max_length=MAX_ACTOR_CHARS, blank=True, default="", help_text="Who recorded it.")
-    origin = origin_field("Whom it comes from, as the key or the tool said that recorded it.")
+    origin = origin_field("Who it comes from, as stated by the key or tool that recorded it.")
     # An index on it would only serve sealing, which reads a whole segment, and has `episodic_event_segment`.
     segment = models.ForeignKey(Segment, on_delete=models.PROTECT, related_name="events", db_index=False)
 

@@ -19,7 +19,7 @@ class RetentionPolicy(models.Model):
         max_length=MAX_IDENTIFIER_CHARS,
         blank=True,
         default="",
-        help_text="Blank for the global policy, which is for everybody without one of their own.",
+        help_text="Leave blank for the global policy, which applies to everybody without a policy of their own.",
     )
     days = models.PositiveIntegerField(validators=[MinValueValidator(1)], help_text="Older events are deleted.")
     is_enabled = models.BooleanField("enabled", default=False)

@@ -84,15 +84,15 @@ def segment_states() -> Any:
 def verdict(damaged: int, lost: int, warnings: int) -> str:
     """Return what is wrong, or that nothing is."""
     if not damaged and not warnings:
-        return gettext("All segments are well.")
+        return gettext("All segments are fine.")
     active = ngettext("%(shown)s warning is active", "%(shown)s warnings are active", warnings)
     active %= {"shown": f"{warnings:,}"}
     if not damaged:
         return gettext("%(what)s.") % {"what": active}
     events = ngettext("%(shown)s event", "%(shown)s events", lost) % {"shown": f"{lost:,}"}
     which = ngettext(
-        "%(shown)s segment is damaged, whose %(events)s cannot be read",
-        "%(shown)s segments are damaged, whose %(events)s cannot be read",
+        "%(shown)s segment is damaged: its %(events)s cannot be read",
+        "%(shown)s segments are damaged: their %(events)s cannot be read",
         damaged,
     ) % {"shown": f"{damaged:,}", "events": events}
     if not warnings:
@@ -107,7 +107,7 @@ def open_segment_words(clock: Clock) -> str:
         return gettext("There is no open segment: the first recorded event opens one.")
     rows, full = segment_rows([segment.pk]).get(segment.pk, NO_ROWS), settings.MEMORYHUB.timeline.segment_events
     if rows.began_at is None:
-        return gettext("The open segment is empty since %(at)s.") % {"at": when(segment.opened_at)}
+        return gettext("The open segment has been empty since %(at)s.") % {"at": when(segment.opened_at)}
     assert rows.sealed_by is not None
     events = ngettext("%(shown)s event", "%(shown)s events", rows.events) % {"shown": f"{rows.events:,}"}
     values = {
@@ -118,8 +118,8 @@ def open_segment_words(clock: Clock) -> str:
     }
     if rows.sealed_by <= utcnow(clock):
         words = gettext(
-            "The open segment has %(events)s since %(since)s; it is sealed by the next maintenance, which is due since "
-            "%(at)s."
+            "The open segment has %(events)s since %(since)s; it will be sealed by the next maintenance, which has "
+            "been due since %(at)s."
         )
     else:
         words = gettext(

@@ -29,13 +29,13 @@ from apps.llm.models import Breaker, BudgetDay
 
 HERE = "admin:llm_budgetday_changelist"
 WAIVE = ActionDialog(
-    title=_("Waive what was spent today?"),
+    title=_("Reset today's spending?"),
     description=_(
-        "It does not count any more, so as much as the whole budget may be spent again today. What was spent "
-        "stays on record with your name. What is set aside for calls under way still counts."
+        "It no longer counts, so up to the whole budget can be spent again today. The spending stays on record with "
+        "your name. What is reserved for calls in progress still counts."
     ),
     form_class=None,
-    form_submit_text=_("Waive"),
+    form_submit_text=_("Reset spending"),
 )
 
 
@@ -58,7 +58,7 @@ class BudgetDayAdmin(ReadOnly, ModelAdmin):
     show_full_result_count = False
     ordering = ["-day"]
     actions_list = ["waive_today"]
-    empty_text = _("A day appears when something is spent in it.")
+    empty_text = _("A day appears once something is spent on it.")
     fields = ["day_of", ("spent_exact", "limit_exact"), ("waived_exact", "waived_when"), "thresholds", "lost"]
     readonly_fields = ["day_of", "spent_exact", "limit_exact", "waived_exact", "waived_when", "thresholds", "lost"]
 
@@ -94,7 +94,7 @@ class BudgetDayAdmin(ReadOnly, ModelAdmin):
         return bool(request.user.has_perm("llm.change_budgetday"))
 
     @action(
-        description=_("Waive what was spent today"),
+        description=_("Reset today's spending"),
         icon="restart_alt",
         permissions=["waive"],
         dialog=WAIVE,
@@ -103,7 +103,7 @@ class BudgetDayAdmin(ReadOnly, ModelAdmin):
     def waive_today(self, request: HttpRequest, form: Any) -> HttpResponse:
         waived = budget_reset(actor=operator_access(request).actor)
         self.log_change(request, BudgetDay.objects.latest("day"), f"Waived {dollars(waived)}.")
-        said = gettext("%(amount)s of today does not count any more.") % {"amount": dollars(waived)}
+        said = gettext("%(amount)s of today's spending no longer counts.") % {"amount": dollars(waived)}
         messages.success(request, said)
         return after_dialog(request, reverse(HERE))
 
@@ -151,7 +151,7 @@ class BudgetDayAdmin(ReadOnly, ModelAdmin):
     def thresholds(self, day: BudgetDay) -> str:
         return ", ".join(f"{threshold}%" for threshold in day.warned) or NOTHING
 
-    @display(description=_("Waived"))
+    @display(description=_("Spending reset"))
     def waived(self, day: BudgetDay) -> SafeString | str:
         if not day.waived_usd:
             return NOTHING
@@ -163,21 +163,21 @@ class BudgetDayAdmin(ReadOnly, ModelAdmin):
     def spent_exact(self, day: BudgetDay) -> str:
         return f"${day.spent_usd:f}"
 
-    @display(description=_("Budget when something was spent last"))
+    @display(description=_("Budget when something was last spent"))
     def limit_exact(self, day: BudgetDay) -> str:
         return f"${day.limit_usd:f}" if day.limit_usd is not None else gettext("none")
 
-    @display(description=_("Waived"))
+    @display(description=_("Spending reset"))
     def waived_exact(self, day: BudgetDay) -> str:
         return f"${day.waived_usd:f}" if day.waived_usd else gettext("nothing")
 
-    @display(description=_("Waived by"))
+    @display(description=_("Spending reset by"))
     def waived_when(self, day: BudgetDay) -> str:
         if not day.reset_at:
             return NOTHING
         return gettext("%(name)s at %(time)s") % {"name": day.reset_by, "time": moment(day.reset_at)}
 
-    @display(description=_("Set aside and never settled"))
+    @display(description=_("Reserved and never settled"))
     def lost(self, day: BudgetDay) -> SafeString | str:
         """Describe reservations that expired: the process of the call may have died, its money may have been spent."""
         expired = day.reservations.filter(expires_at__lte=utcnow(SYSTEM_CLOCK))

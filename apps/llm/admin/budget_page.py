@@ -27,9 +27,9 @@ from apps.llm.status import ConfiguredModel, configured_models
 CHARTED_DAYS = 30
 MINUTE = timedelta(minutes=1)
 PHASES = {
-    Phase.CLOSED: (_("Closed"), "success", _("Calls pass.")),
-    Phase.OPEN: (_("Open"), "danger", _("No call passes.")),
-    Phase.HALF_OPEN: (_("Half-open"), "warning", _("A few calls may find out whether it is back.")),
+    Phase.CLOSED: (_("Closed"), "success", _("Calls go through.")),
+    Phase.OPEN: (_("Open"), "danger", _("No calls go through.")),
+    Phase.HALF_OPEN: (_("Half-open"), "warning", _("A few calls may test whether it is back.")),
 }
 
 
@@ -53,7 +53,7 @@ def describe_today(budget: BudgetStatus, now: datetime) -> dict[str, Any]:
     """Return what is shown of today."""
     facts = [
         (gettext("Spent"), dollars(budget.spent)),
-        (gettext("Set aside for calls under way"), dollars(budget.reserved)),
+        (gettext("Reserved for calls in progress"), dollars(budget.reserved)),
     ]
     if budget.limit is not None:
         facts.append((gettext("Left"), dollars(budget.remaining)))
@@ -63,7 +63,7 @@ def describe_today(budget: BudgetStatus, now: datetime) -> dict[str, Any]:
             "name": budget.waived_by,
             "time": moment(budget.waived_at),
         }
-        facts.append((gettext("Waived"), waived))
+        facts.append((gettext("Spending reset"), waived))
     left = gettext("%(time)s, at midnight UTC") % {"time": timeuntil(budget.resets_at, now)}
     facts.append((gettext("A new day begins in"), left))
     return {
@@ -84,7 +84,7 @@ def describe_share(budget: BudgetStatus) -> dict[str, Any]:
         "percent": f"{budget.percent:,.0f}" if budget.percent >= 10 else f"{budget.percent:.1f}",
         "parts": [
             {"title": gettext("Spent"), "value": f"{spent:.2f}", "tone": f"mh-{budget.tone}"},
-            {"title": gettext("Set aside"), "value": f"{reserved:.2f}", "tone": "mh-reserved"},
+            {"title": gettext("Reserved"), "value": f"{reserved:.2f}", "tone": "mh-reserved"},
         ],
     }
 
@@ -115,7 +115,7 @@ def describe_breaker(breaker: BreakerStatus, rules: GuardRules, now: datetime) -
     """Return what is shown of a circuit breaker."""
     label, colour, meaning = PHASES[breaker.phase]
     if breaker.phase is Phase.OPEN and breaker.passes(now):
-        meaning = _("The next call may find out whether it is back.")
+        meaning = _("The next call may test whether it is back.")
     since = ""
     if breaker.since:
         values = {"time": moment(breaker.since), "ago": ago(breaker.since, now)}

@@ -74,8 +74,8 @@ class ModelCallAdmin(ReadOnly, ModelAdmin):
     paginator = CallPaginator
     ordering = ["-started_at", "-id"]
     search_fields = ["actor"]  # shows the box; `get_search_results` decides
-    search_help_text = _("A whole id, person, purpose, model, provider or reason")
-    empty_text = _("Calls appear as the hub asks a chat model.")
+    search_help_text = _("A complete id, person, purpose, model, provider or reason")
+    empty_text = _("Calls appear once the hub asks a chat model.")
     fieldsets = [
         (None, {"fields": ["outcome_explained", "what_helps"]}),
         (_("What for"), {"fields": [("actor", "purpose"), "uuid"]}),
@@ -150,7 +150,7 @@ class ModelCallAdmin(ReadOnly, ModelAdmin):
     def outcome_explained(self, call: ModelCall) -> SafeString:
         return format_html('{} <span class="mh-mono">{}</span>', outcome_badge(call), why(call))
 
-    @display(description=_("What helps"))
+    @display(description=_("What to do"))
     def what_helps(self, call: ModelCall) -> SafeString | str:
         if call.outcome != CallOutcome.REFUSED:
             return NOTHING
@@ -269,7 +269,9 @@ def describe_latencies(clock: Clock) -> Iterator[dict[str, Any]]:
         if count := summary.count:
             note = ngettext("of %(n)s call", "of %(n)s calls", count) % {"n": f"{count:,}"}
             if measured.quality is SampleQuality.INSUFFICIENT:
-                few = ngettext("%(n)s call: too few to conclude much", "%(n)s calls: too few to conclude much", count)
+                few = ngettext(
+                    "%(n)s call: too few to draw conclusions", "%(n)s calls: too few to draw conclusions", count
+                )
                 note = few % {"n": f"{count:,}"}
         values = [(name, getattr(summary, name)) for name in SHOWN_PERCENTILES] if count else []
         yield {

@@ -31,7 +31,7 @@ def spending_chart(days: Sequence[SpentDay], limit: Decimal | None) -> Chart:
         if not least or least in steps
     ]
     if any(one.waived for one in days):
-        bars.append(money(gettext("Waived"), "quiet", [one.waived for one in days]))
+        bars.append(money(gettext("Spending reset"), "quiet", [one.waived for one in days]))
     if limit:
         bars.append(money(gettext("Limit"), "quiet", [limit] * len(days), is_line=True, is_dashed=True))
     total = dollars(sum((one.spent for one in days), Decimal(0)))

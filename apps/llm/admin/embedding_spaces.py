@@ -22,7 +22,7 @@ class EmbeddingSpaceAdmin(ReadOnly, ModelAdmin):
     list_filter = ["is_active"]
     list_fullwidth = True
     search_fields = ["model"]
-    search_help_text = _("A part of the model's name")
+    search_help_text = _("Part of the model's name")
     fields = ["model", "dimension", "state_label", "created", "activated"]
     readonly_fields = fields
 

@@ -133,8 +133,8 @@ def describe_forecast(forecast: Forecast | None, limit: Decimal | None) -> dict[
         "month": dollars(forecast.month),
         "is_above": limit is not None and forecast.day > limit,
         "note": gettext(
-            "Of the last %(count)s whole days (UTC): today so far, and the mean of what they cost after this time of "
-            "day; each day left of the month costs as much as they did in the mean."
+            "From the last %(count)s whole days (UTC): today's spending so far, plus the average that those days "
+            "cost after this time of day; each remaining day of the month counts as their average."
         )
         % {"count": forecast.days},
     }
@@ -155,7 +155,7 @@ def latency_chart(found: Sequence[Latencies], parts: Buckets) -> Chart:
         unit="s",
         is_whole=False,
         note=gettext(
-            "Successful calls with all their tries and waits, by when they began (UTC). A gap is a time without one."
+            "Successful calls with all their tries and waits, by start time (UTC). A gap means there were none."
         ),
     )
 
@@ -232,12 +232,12 @@ def helpful_buttons(user: Any, page: Mapping[str, Any]) -> dict[Help, Button]:
     buttons = {}
     if page["today"]["has_spent"] and user.has_perm("llm.change_budgetday"):
         buttons[Help.WAIVE] = Button(
-            gettext("Waive what was spent today"), reverse("admin:llm_budgetday_waive_today"), is_dialog=True
+            gettext("Reset today's spending"), reverse("admin:llm_budgetday_waive_today"), is_dialog=True
         )
     for provider in reversed(page["providers"]):
         if provider["unpriced"] and user.has_perm("llm.add_price"):
             model = urlencode({"provider": provider["name"], "model": provider["unpriced"][0]})
-            label = gettext("Add a price of %(model)s") % {"model": provider["unpriced"][0]}
+            label = gettext("Add a price for %(model)s") % {"model": provider["unpriced"][0]}
             buttons[Help.PRICE] = Button(label, f"{reverse('admin:llm_price_add')}?{model}")
         if provider["reset"] and not provider["is_closed"]:
             label = gettext("Reset the breaker of %(provider)s") % {"provider": provider["name"]}

@@ -32,7 +32,7 @@ from apps.llm.pricing.prices import (
 )
 from apps.llm.status import configured_models
 
-STATES = {"holds": _("Holds"), "old": _("Old"), "replaced": _("Replaced"), "to come": _("To come")}
+STATES = {"holds": _("In effect"), "old": _("Old"), "replaced": _("Replaced"), "to come": _("Not yet in effect")}
 STATE_COLOURS = {"holds": "success", "old": "warning", "replaced": None, "to come": "info"}
 SHOWN_NAMES = 6
 EXPLAINED = _(
@@ -77,11 +77,11 @@ class PriceAdmin(ModelAdmin):
     list_per_page = 100
     list_before_template = "llm/prices.html"
     search_fields = ["provider", "model"]
-    search_help_text = _("A part of a model's or provider's name")
+    search_help_text = _("Part of a model's or provider's name")
     fieldsets = [
         (None, {"fields": [("provider", "model")], "description": EXPLAINED}),
         (_("Price"), {"fields": [("input_per_million", "output_per_million"), "above_input_tokens"]}),
-        (_("Since when, and how you know"), {"fields": ["valid_from", "source"]}),
+        (_("Since when, and where you found it"), {"fields": ["valid_from", "source"]}),
     ]  # fmt: skip
     warn_unsaved_form = True
     empty_text = _("The hub adds the prices that it knows when it starts.")
@@ -143,7 +143,7 @@ class PriceAdmin(ModelAdmin):
     def out(self, price: Price) -> str:
         return exact_dollars(price.output_per_million)
 
-    @display(description=_("Holds from"), ordering="valid_from")
+    @display(description=_("In effect from"), ordering="valid_from")
     def since(self, price: Price) -> str:
         return price.valid_from.isoformat()
 

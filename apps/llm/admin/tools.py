@@ -34,7 +34,7 @@ TONES = {
     RunOutcome.UNKNOWN_TOOL: "quiet",
     RunOutcome.FAILED: "bad",
 }
-NOT_A_TOOL = _("names that no tool has")
+NOT_A_TOOL = _("unknown tool names")
 
 
 @admin.register(ToolRunDay)
@@ -51,7 +51,7 @@ class ToolRunDayAdmin(ReadOnly, ModelAdmin):
     show_facets = admin.ShowFacets.NEVER
     ordering = ["-day", "tool", "protocol", "outcome"]
     search_fields = ["tool"]
-    search_help_text = _("A part of a tool's name")
+    search_help_text = _("Part of a tool's name")
     empty_text = _(
         "Counts appear when outputs of models are sent to /api/llm/tools/execute, or a chat model asks for a tool."
     )
@@ -108,7 +108,7 @@ def build_tiles(total: ProtocolStatistics) -> Iterator[tuple[str, str, str, str]
     yield gettext("Fallback rate"), percent_of(fallbacks, total.asked), words, tone
     repaired = gettext("%(share)s of the requests") % {"share": percent_of(total.fixed, total.abp + total.vcp)}
     yield gettext("Repaired"), f"{total.fixed:,}", repaired, ""
-    yield gettext("Damaged ABP"), f"{total.abp_failed:,}", gettext("outputs whose ABP blocks were all of no use"), ""
+    yield gettext("Damaged ABP"), f"{total.abp_failed:,}", gettext("outputs whose ABP blocks were all unusable"), ""
     refused = gettext("blocks and markers: quoted, damaged or superseded")
     yield gettext("Not acted upon"), f"{total.refused:,}", refused, ""
 

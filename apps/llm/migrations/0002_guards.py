@@ -86,7 +86,7 @@ class Migration(migrations.Migration):
                 ('input_per_million', models.DecimalField(decimal_places=6, help_text='US dollars for a million input tokens; 0 for a model that costs nothing.', max_digits=16, validators=[django.core.validators.MinValueValidator(0)], verbose_name='input price')),
                 ('output_per_million', models.DecimalField(decimal_places=6, help_text='US dollars for a million output tokens; 0 for a model that costs nothing.', max_digits=16, validators=[django.core.validators.MinValueValidator(0)], verbose_name='output price')),
                 ('currency', models.CharField(default='USD', editable=False, max_length=3)),
-                ('valid_from', models.DateField(help_text='The first day (UTC) on which the price holds.')),
+                ('valid_from', models.DateField(help_text='The first day (UTC) on which the price is in effect.')),
                 ('source', models.CharField(help_text='Where the price was found.', max_length=300)),
                 ('edited_by', models.CharField(editable=False, max_length=200)),
                 ('edited_at', models.DateTimeField(editable=False)),

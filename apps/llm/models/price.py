@@ -48,7 +48,7 @@ class Price(models.Model):
     input_per_million = per_million("input")
     output_per_million = per_million("output")
     currency = models.CharField(max_length=3, default=CURRENCY, editable=False)
-    valid_from = models.DateField(help_text="The first day (UTC) on which the price holds.")
+    valid_from = models.DateField(help_text="The first day (UTC) on which the price is in effect.")
     source = models.CharField(max_length=300, help_text="Where the price was found.")
     edited_by = models.CharField(max_length=MAX_ACTOR_CHARS, editable=False)
     edited_at = models.DateTimeField(editable=False)

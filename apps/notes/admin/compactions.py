@@ -77,7 +77,9 @@ class CompactionAdmin(LongList, ReadOnly, ModelAdmin):
     readonly_fields = [
         "user_id", "state_label", "facts_now", "by_what", "when", "decided", "why", "difference", "fact_list",
     ]  # fmt: skip
-    empty_text = _("No MEMORY.md was compacted yet. That happens where settings turn it on, or when it is asked for.")
+    empty_text = _(
+        "No MEMORY.md has been compacted yet. This happens when a person’s settings turn it on, or on request."
+    )
 
     class Media:
         css = {"all": ["memoryhub/diff.css", "notes/notes.css"]}
@@ -88,12 +90,12 @@ class CompactionAdmin(LongList, ReadOnly, ModelAdmin):
         _("Whose"),
         lambda row: two_lines(
             row.user_id,
-            gettext("automatic") if row.automatic else gettext("asked for by %(actor)s") % {"actor": row.actor},
+            gettext("automatic") if row.automatic else gettext("requested by %(actor)s") % {"actor": row.actor},
         ),
     )
     facts_now = column(_("Facts"), lambda row: f"{row.facts_before:,} → {row.facts_after:,}" if row.draft else NOTHING)
     by_what = column(_("Model"), lambda row: row.model_use.get("model") or row.model_use.get("asked") or NOTHING)
-    when = moment_column("created_at", _("Asked for at"), ordering="id")
+    when = moment_column("created_at", _("Requested at"), ordering="id")
     why = column(_("Why"), lambda row: say(row.detail) or row.code or NOTHING)
 
     @display(description=_("Decided"))
@@ -114,7 +116,7 @@ class CompactionAdmin(LongList, ReadOnly, ModelAdmin):
         cells = (
             (fact["action"], fact["text"], fact["into"] or fact["reason"] or fact["code"] or "") for fact in row.facts
         )
-        heads = (gettext("What becomes of it"), gettext("Fact"), gettext("Sentence for it, or the reason"))
+        heads = (gettext("What happens to it"), gettext("Fact"), gettext("Sentence it comes from, or the reason"))
         rows = format_html_join("", "<tr><td>{}</td><td>{}</td><td>{}</td></tr>", cells)
         return format_html(FACT_TABLE, *heads, rows)
 
@@ -127,7 +129,7 @@ class CompactionAdmin(LongList, ReadOnly, ModelAdmin):
     apply_this = step_action(
         "apply_this",
         _("Apply this draft?"),
-        _("MEMORY.md gets its text. What is there now stays as a version, so this can be undone."),
+        _("MEMORY.md gets this text. The current text is kept as a version, so this can be undone."),
         _("Apply"),
         compaction_apply,
         APPLIED,
@@ -143,7 +145,7 @@ class CompactionAdmin(LongList, ReadOnly, ModelAdmin):
     undo_this = step_action(
         "undo_this",
         _("Undo this compaction?"),
-        _("MEMORY.md gets the text that it had before, unless it has changed since."),
+        _("MEMORY.md goes back to its previous text, unless it has changed since."),
         _("Undo"),
         compaction_undo,
         UNDONE,

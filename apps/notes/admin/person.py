@@ -24,29 +24,29 @@ MAX_QUERY_CHARS = 1_000
 PAGE = "admin:notes_noteversion_person"
 # Setting -> what a person reads beside it.
 TEXTS: dict[str, tuple[Words, Words]] = {
-    "enabled": (_("Automatic memory"), _("Whether conversations of this person are listened to at all.")),
+    "enabled": (_("Automatic memory"), _("Whether conversations of this person are read at all.")),
     "autoExtract": (_("Learn after each turn"), _("Whether facts are extracted when a turn is complete.")),
-    "flushThreshold": (_("Flush at"), _("The share of the context window at which what is new is kept at once.")),
+    "flushThreshold": (_("Flush at"), _("The share of the context window at which new facts are saved immediately.")),
     "extractIntervalSeconds": (
-        _("Seconds between extractions"),
-        _("A turn that is complete sooner waits for the next one."),
+        _("Minimum seconds between extractions"),
+        _("A turn that ends sooner waits for the next one."),
     ),
-    "minNewMessages": (_("Least new messages"), _("Fewer than these wait for more.")),
-    "llmGatingEnabled": (_("Quality gate by a model"), _("A model says of each fact whether it is worth keeping.")),
-    "llmGatingModel": (_("Model of the gate"), ""),
+    "minNewMessages": (_("Minimum new messages"), _("With fewer than this, it waits for more.")),
+    "llmGatingEnabled": (_("Quality gate by a model"), _("A model decides for each fact whether it is worth keeping.")),
+    "llmGatingModel": (_("Model for the gate"), ""),
     "llmExtractionEnabled": (
         _("Extraction by a model"),
-        _("A model finds the facts; patterns where it does not answer."),
+        _("A model finds the facts; if it does not answer, patterns are used."),
     ),
-    "llmExtractionModel": (_("Model of the extraction"), ""),
-    "llmExtractionMaxMessages": (_("Most messages for the model"), _("The latest ones of a turn.")),
+    "llmExtractionModel": (_("Model for extraction"), ""),
+    "llmExtractionMaxMessages": (_("Maximum messages for the model"), _("The latest messages of a turn.")),
     "llmCompactionEnabled": (
         _("Compaction by a model"),
         _("A model drafts a shorter MEMORY.md when there are many facts."),
     ),
-    "llmCompactionModel": (_("Model of the compaction"), ""),
-    "llmCompactionFactThreshold": (_("Compact above so many facts"), ""),
-    "llmCompactionAutoApply": (_("Apply drafts at once"), _("Without it, each draft waits for a decision.")),
+    "llmCompactionModel": (_("Model for compaction"), ""),
+    "llmCompactionFactThreshold": (_("Compact above this many facts"), ""),
+    "llmCompactionAutoApply": (_("Apply drafts automatically"), _("If this is off, each draft waits for a decision.")),
 }
 
 

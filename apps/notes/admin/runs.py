@@ -53,8 +53,8 @@ HIDDEN = {
 UNDO_DIALOG = ActionDialog(
     title=_("Undo this fact?"),
     description=_(
-        "Its line is taken out of MEMORY.md unless it was changed since, and its memory is deleted; where it "
-        "superseded another one, that decision is reverted. Deleted memories can be restored."
+        "Its line is removed from MEMORY.md unless it was changed since, and its memory is deleted; if it "
+        "superseded another memory, that decision is reverted. Deleted memories can be restored."
     ),
     form_class=None,
     form_submit_text=_("Undo"),
@@ -105,7 +105,7 @@ class ExtractionRunAdmin(SearchedList, ReadOnly, ModelAdmin):
         "user_id", "session_id", "state_label", "because", "by_what", "cost", "error", "requested", "started", "ended",
         "took", "tries", "step_list", "came_in", "actor", "uuid",
     ]  # fmt: skip
-    empty_text = _("No conversation was sent yet. Chat applications send them to /api/auto-memory/sessions.")
+    empty_text = _("No conversation has been received yet. Chat applications send them to /api/auto-memory/sessions.")
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[ExtractionRun]:
         return ExtractionRun.objects.annotate_facts()
@@ -138,7 +138,7 @@ class ExtractionRunAdmin(SearchedList, ReadOnly, ModelAdmin):
     @display(description="")
     def step_list(self, run: ExtractionRun) -> SafeString | str:
         if not run.steps:
-            return gettext("Not begun")
+            return gettext("Not started")
         rows = ((say(record.get("step", "")), pretty_json(without_step(record))) for record in run.steps)
         return format_html_join("", '<h3 class="mh-step">{}</h3>{}', rows)
 
@@ -183,7 +183,7 @@ class ExtractedFactAdmin(SearchedList, ReadOnly, ModelAdmin):
         "full_text", "category", "found_by", "state_label", "reason", "said", "line", "memory_link", "memory_action",
         "receipt_link", "undone", "user_id", "confidence", "run_link", "uuid",
     ]  # fmt: skip
-    empty_text = _("Nothing was learnt from conversations yet.")
+    empty_text = _("Nothing has been learnt from conversations yet.")
 
     def get_fieldsets(self, request: HttpRequest, obj: ExtractedFact | None = None) -> Any:
         first, (title, options), *others = self.fieldsets
@@ -212,7 +212,7 @@ class ExtractedFactAdmin(SearchedList, ReadOnly, ModelAdmin):
     @display(description=_("Was said"))
     def said(self, fact: ExtractedFact) -> SafeString | str:
         if fact.message is None or fact.message.cleared_at is not None:
-            return gettext("The message is not kept any more.")
+            return gettext("The message is no longer kept.")
         return plain_text(fact.message.content)
 
     @display(description=_("Line in MEMORY.md"))

@@ -49,7 +49,7 @@ PAGE = "admin:notes_noteversion_change"
 RESTORED = ngettext_lazy("%(count)s version restored.", "%(count)s versions restored.", "count")
 RESTORE_DIALOG = ActionDialog(
     title=_("Restore this version?"),
-    description=_("The file gets this text. What it has now stays as a version, so this can be undone."),
+    description=_("The file gets this text. The current text is kept as a version, so this can be undone."),
     form_class=None,
     form_submit_text=_("Restore"),
 )
@@ -92,7 +92,7 @@ class NoteVersionAdmin(SearchedList, ReadOnly, ModelAdmin):
     list_display = ["note", "kind_now", "changed_by", "size_now", "when"]
     list_filter = [VersionsFilter, UserFilter, "kind"]
     list_disable_select_all = True
-    search_help_text = _("A user, the beginning of a path such as daily/2026-03, or an id")
+    search_help_text = _("A user, the start of a path such as daily/2026-03, or an id")
     actions_list = ["person"]
     actions_detail = ["restore_this"]
     fieldsets = [
@@ -105,7 +105,7 @@ class NoteVersionAdmin(SearchedList, ReadOnly, ModelAdmin):
         "whose", "path", "what", "author", "when", "neighbours", "difference", "full_text", "number", "size_now",
         "digest", "operation", "uuid",
     ]  # fmt: skip
-    empty_text = _("No notes yet. They are made when something is added to MEMORY.md or to a daily log.")
+    empty_text = _("No notes yet. They are created when something is added to MEMORY.md or to a daily log.")
 
     class Media:
         css = {"all": ["memoryhub/diff.css", "notes/notes.css"]}

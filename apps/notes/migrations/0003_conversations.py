@@ -77,7 +77,7 @@ class Migration(migrations.Migration):
                 ('next_try_at', models.DateTimeField()),
                 ('started_at', models.DateTimeField(null=True)),
                 ('ended_at', models.DateTimeField(null=True)),
-                ('duration_ms', models.PositiveBigIntegerField(default=0, help_text='Of all tries together.')),
+                ('duration_ms', models.PositiveBigIntegerField(default=0, help_text='All tries combined.')),
                 ('conversation', models.ForeignKey(null=True, on_delete=django.db.models.deletion.SET_NULL, related_name='runs', to='notes.conversation')),
             ],
         ),

@@ -19,7 +19,7 @@ class Migration(migrations.Migration):
                 ('user_id', models.CharField(max_length=200)),
                 ('actor', models.CharField(max_length=200)),
                 ('automatic', models.BooleanField(default=False)),
-                ('state', models.CharField(choices=[('asked', 'Waiting for its draft'), ('drafted', 'Draft waits for a decision'), ('applied', 'Applied'), ('discarded', 'Discarded'), ('stale', 'MEMORY.md has changed since'), ('undone', 'Undone'), ('unchanged', 'Nothing could be shorter'), ('failed', 'No draft')], default='asked', max_length=10)),
+                ('state', models.CharField(choices=[('asked', 'Waiting for its draft'), ('drafted', 'Draft waiting for a decision'), ('applied', 'Applied'), ('discarded', 'Discarded'), ('stale', 'MEMORY.md has changed since'), ('undone', 'Undone'), ('unchanged', 'Nothing to shorten'), ('failed', 'No draft')], default='asked', max_length=10)),
                 ('base_sha256', models.CharField(blank=True, default='', max_length=64)),
                 ('draft_sha256', models.CharField(blank=True, default='', max_length=64)),
                 ('draft', models.BinaryField(default=bytes)),

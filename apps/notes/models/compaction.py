@@ -16,12 +16,12 @@ class CompactionState(models.TextChoices):
     """What became of a compaction."""
 
     ASKED = "asked", "Waiting for its draft"
-    DRAFTED = "drafted", "Draft waits for a decision"
+    DRAFTED = "drafted", "Draft waiting for a decision"
     APPLIED = "applied", "Applied"
     DISCARDED = "discarded", "Discarded"
     STALE = "stale", "MEMORY.md has changed since"
     UNDONE = "undone", "Undone"
-    UNCHANGED = "unchanged", "Nothing could be shorter"
+    UNCHANGED = "unchanged", "Nothing to shorten"
     FAILED = "failed", "No draft"
 
 

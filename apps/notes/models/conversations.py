@@ -116,7 +116,7 @@ class ExtractionRun(models.Model):
     next_try_at = models.DateTimeField()
     started_at = models.DateTimeField(null=True)
     ended_at = models.DateTimeField(null=True)
-    duration_ms = models.PositiveBigIntegerField(default=0, help_text="Of all tries together.")
+    duration_ms = models.PositiveBigIntegerField(default=0, help_text="All tries combined.")
 
     objects = RunQuerySet.as_manager()
 

@@ -38,7 +38,7 @@ class RunOutput(TypedDict):
     started_at: Moment | None
     ended_at: Moment | None
     next_try_at: Annotated[Moment | None, "Of one that waits."]
-    duration_ms: Annotated[int, "Of all tries together."]
+    duration_ms: Annotated[int, "All tries combined."]
     tries: int
     error: Annotated[str, "A code: why the last try failed."]
     messages: int

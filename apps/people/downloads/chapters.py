@@ -67,7 +67,7 @@ CHAPTERS: tuple[Chapter, ...] = (
     Chapter(
         "learned",
         "extracted_fact",
-        _("Learned in conversations"),
+        _("Learnt in conversations"),
         ("content",),
         details=(("category", _("Kind")), ("state", _("Status"))),
     ),

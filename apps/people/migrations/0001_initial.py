@@ -27,7 +27,7 @@ class Migration(migrations.Migration):
                 ('finished_at', models.DateTimeField(null=True)),
                 ('found', models.JSONField(default=dict)),
                 ('problems', models.JSONField(default=list)),
-                ('processes', models.PositiveIntegerField(default=0, help_text='Web processes that dropped what they held in memory.')),
+                ('processes', models.PositiveIntegerField(default=0, help_text='Web processes that dropped what they had cached in memory.')),
             ],
             options={
                 'indexes': [models.Index(fields=['digest'], name='people_erasure_digest')],

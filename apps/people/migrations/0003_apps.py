@@ -54,7 +54,7 @@ class Migration(migrations.Migration):
                 ('user_id', models.CharField(blank=True, default='', max_length=200)),
                 ('created_at', models.DateTimeField()),
                 ('expires_at', models.DateTimeField()),
-                ('interval', models.PositiveSmallIntegerField(help_text='Seconds between two questions of the app.')),
+                ('interval', models.PositiveSmallIntegerField(help_text='Seconds between two requests by the app.')),
                 ('asked_at', models.DateTimeField(null=True)),
             ],
             options={

@@ -36,7 +36,7 @@ class ScanOutput(TypedDict):
 
     found: int
     stores: list[str]
-    processes: Annotated[int, "Web processes that dropped what they held in memory."]
+    processes: Annotated[int, "Web processes that dropped what they had cached in memory."]
 
 
 class CertificateOutput(TypedDict):

@@ -51,8 +51,8 @@ from apps.rules.selectors import document_mark, rule_history
 SHOWN_VERSIONS = 20
 # The button that puts the edits on top of what another person saved.
 REBASE = "_rebase"
-REBASED = _("These are your edits on top of the rule as it is now. Nothing is saved yet.")
-NOT_REBASED = _("Your edits could not be put on top of the rule as it is now, so they are unchanged. Nothing is saved.")
+REBASED = _("These are your edits, applied to the current rule. Nothing is saved yet.")
+NOT_REBASED = _("Your edits could not be applied to the current rule, so they are unchanged. Nothing is saved.")
 NOT_SAVED_YET = _("Not saved yet: these are the values that you edited.")
 NOT_REHEARSED = _("It was saved without a rehearsal of these settings.")
 

@@ -24,7 +24,7 @@ from apps.rules.models import MergeRule, MergeRuleVersion
 ACTION_COLOURS = {"registered": "success", "updated": "info", "deleted": "danger", "restored": "warning"}
 RESTORE_DIALOG = ActionDialog(
     title=_("Restore the rule as of this change?"),
-    description=_("The rule becomes what it was then. Its current state stays in the history."),
+    description=_("The rule goes back to what it was then. Its current state stays in the history."),
     form_class=None,
     form_submit_text=_("Restore"),
 )
@@ -38,7 +38,7 @@ class MergeRuleVersionAdmin(ReadOnly, ModelAdmin):
     list_filter = ["action"]
     list_fullwidth = True
     search_fields = ["rule_name"]
-    search_help_text = _("A part of the rule's name")
+    search_help_text = _("Part of the rule's name")
     actions_detail = ["restore"]
     fields = [("version", "rule_name"), "what_label", ("actor", "when"), "difference"]
     readonly_fields = ["version", "rule_name", "what_label", "actor", "when", "difference"]
@@ -72,7 +72,7 @@ class MergeRuleVersionAdmin(ReadOnly, ModelAdmin):
         except MemoryHubError as error:
             messages.error(request, say(str(error.detail)))
             return after_dialog(request, reverse("admin:rules_mergeruleversion_change", args=[change.pk]))
-        said = gettext("The rule %(name)s is again what it was at version %(version)s.")
+        said = gettext("The rule %(name)s was restored to version %(version)s.")
         messages.success(request, said % {"name": change.rule_name, "version": change.version})
         row = MergeRule.objects.get(name=change.rule_name)
         return after_dialog(request, reverse("admin:rules_mergerule_change", args=[row.pk]))

@@ -60,7 +60,7 @@ def describe_span(least: float | None, most: float | None) -> str:
 def describe_exception(rule: RuleConfig, guard: RuleConfig | None) -> str:
     """Return what the guard keeps from a rule, in words; empty for nothing. guard: the rule of inferred memories."""
     is_exempt = rule.name in {DEFAULT_RULE, INFERRED_RULE} or bool(rule.conditions.source)
-    return "" if guard is None or not guard.enabled or is_exempt else gettext("but for those that were only inferred")
+    return "" if guard is None or not guard.enabled or is_exempt else gettext("except those that were only inferred")
 
 
 def describe_strategies(rule: RuleConfig) -> str:
@@ -69,7 +69,7 @@ def describe_strategies(rule: RuleConfig) -> str:
     steps = [
         arbitration.priority_importance and gettext("the more important memory"),
         arbitration.priority_recency and gettext("the newer one"),
-        arbitration.priority_source and gettext("the one of the more trusted source"),
+        arbitration.priority_source and gettext("the one from the more trusted source"),
         gettext("the one with the higher score (near ones are merged)")
         if arbitration.allow_merge
         else gettext("the one with the higher score"),
@@ -94,7 +94,7 @@ def describe_change(change: SettingChange, parent: str, inherited: Document) -> 
         before, after = (str(DEFAULTS) if value is INHERITED else str(value) for value in (change.before, change.after))
         return {
             "extends": gettext("Inherits from %(after)s instead of %(before)s.") % {"after": after, "before": before},
-            "description": gettext("The description is another one."),
+            "description": gettext("The description is different."),
             "name": gettext("A new rule, %(name)s.") % {"name": after},
         }[change.path]
     return gettext("%(setting)s: %(after)s, was %(before)s.") % {

@@ -38,7 +38,7 @@ class RuleOutput(TypedDict):
     detection: NotRequired[JSONObject]
     arbitration: NotRequired[JSONObject]
     merge: NotRequired[JSONObject]
-    rule_version: Annotated[int | None, "The registry's when the rule last changed."]
+    rule_version: Annotated[int | None, "The registry's version when the rule last changed."]
 
 
 class RuleListOutput(TypedDict):

@@ -51,8 +51,8 @@ WHY = {
     "other_events": _("it has other events that still exist"),
     "was_there_before": _("it existed before the event"),
     "saved_by_others": _("another writer has saved it since"),
-    "not_standing": _("it was superseded, rejected or merged already"),
-    "is_deleted": _("it was deleted already"),
+    "not_standing": _("it has already been superseded, rejected or merged"),
+    "is_deleted": _("it has already been deleted"),
     "changed_since": _("the memory that it was merged into has changed since"),
 }
 SHOWN_EVENTS = 50
@@ -153,7 +153,7 @@ class IngestionAdmin(BridgeRecordAdmin):
     created = moment_column("created_at", _("Routed at"))
     ended = moment_column("ended_at", _("Ended at"))
     next_try = column(
-        _("Next try at"), lambda row: moment(row.next_try_at) if row.status == IngestionStatus.PENDING else NOTHING
+        _("Next attempt at"), lambda row: moment(row.next_try_at) if row.status == IngestionStatus.PENDING else NOTHING
     )
     pruned = column(
         _("Pruned"),
@@ -180,7 +180,7 @@ class IngestionAdmin(BridgeRecordAdmin):
     @action(description=_("Retry the selected failed events"), icon="replay", permissions=["retry"])
     def retry(self, request: HttpRequest, queryset: QuerySet[Ingestion]) -> None:
         count = ingestions_retry(pks=list(queryset.values_list("pk", flat=True)))
-        messages.success(request, ngettext("%d event is retried.", "%d events are retried.", count) % count)
+        messages.success(request, ngettext("%d event will be retried.", "%d events will be retried.", count) % count)
 
     has_retry_permission = required_permission("semantic.change_ingestion")
 

@@ -52,12 +52,12 @@ class BulkForm(forms.Form):
     until = moment_field(_("Decided before"))
     user_id = forms.CharField(
         required=False,
-        label=_("Only of the user"),
+        label=_("Only for this user"),
         max_length=MAX_IDENTIFIER_CHARS,
         widget=widgets.UnfoldAdminTextInputWidget,
     )
     with_accepted = forms.BooleanField(
-        required=False, label=_("Accepted decisions, too"), widget=widgets.UnfoldBooleanWidget
+        required=False, label=_("Include accepted decisions"), widget=widgets.UnfoldBooleanWidget
     )
 
     def __init__(self, access: Access, *args: Any, **kwargs: Any) -> None:
@@ -155,7 +155,7 @@ def revert_confirmed(request: HttpRequest, access: Access) -> HttpResponse:
     token = request.POST.get("token", "")
     selection = read_token(token)
     if selection is None:
-        messages.error(request, gettext("Choose the decisions again: this page did not offer what was sent."))
+        messages.error(request, gettext("Choose the decisions again: this page did not offer that choice."))
         return HttpResponseRedirect(here)
     if decisions_in(access, selection).count() > AT_ONCE:
         run = enqueue_revert(selection=selection, actor=access.actor)

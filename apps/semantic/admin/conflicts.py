@@ -57,7 +57,7 @@ from apps.semantic.selectors import conflict_get
 MAX_SEARCH_WORDS = 8
 # A longer number may not fit the column.
 MAX_PK_DIGITS = 18
-HIDDEN = _("Its contents need the permission to view memories.")
+HIDDEN = _("You need the permission to view memories to see its contents.")
 ACCEPTED = ngettext_lazy("%(count)s decision accepted.", "%(count)s decisions accepted.", "count")
 OVERRIDDEN = ngettext_lazy("%(count)s decision overridden.", "%(count)s decisions overridden.", "count")
 REVERTED = ngettext_lazy("%(count)s decision reverted.", "%(count)s decisions reverted.", "count")
@@ -116,13 +116,13 @@ class ConflictAdmin(ReadOnly, ModelAdmin):
     paginator = ReceiptPaginator
     ordering = ["-id"]
     search_fields = ["uuid"]  # shows the box; `get_search_results` decides
-    search_help_text = _("Words of either memory, or an id")
+    search_help_text = _("Words in either memory, or an id")
     actions = ["accept_chosen", "revert_chosen"]
     actions_list = ["revert_many"]
     actions_detail = list(STEPS)
     change_form_template = "semantic/conflict.html"
     fields: list[str] = []
-    empty_text = _("No decision waits for review. Reviewed decisions are under Filters, state.")
+    empty_text = _("No decisions are waiting for review. Reviewed decisions are under Filters, state.")
 
     class Media:
         css = {"all": ["semantic/conflicts.css"]}
@@ -261,7 +261,7 @@ class ConflictAdmin(ReadOnly, ModelAdmin):
             describe=partial(describe_for_revert, may_read=may_read),
             title=gettext("Revert decisions"),
             question=gettext(
-                "Revert these decisions? Their memories return to the state before, and memories that the "
+                "Revert these decisions? Their memories return to their earlier state, and memories that the "
                 "decisions created are deleted."
             ),
             button=gettext("Revert"),

@@ -49,7 +49,7 @@ STATE_COLOURS = {"off": None, "paused": "warning", "scheduled": "success", "runn
 MODE_COLOURS = {"notice": "info", "decide": "warning"}
 RUN_DIALOG = ActionDialog(
     title=_("Run it now?"),
-    description=_("One run, within its limits, in the background. It need not be enabled for that."),
+    description=_("One run, within its limits, in the background. It does not have to be enabled."),
     form_class=None,
     form_submit_text=_("Run"),
 )
@@ -65,8 +65,8 @@ WHERE = (
     {
         "fields": ["user_id", "household_id", "persona_id"],
         "description": _(
-            "The memories that match every field that is filled in. In any case only memories of the same "
-            "user, household and persona are compared with each other. After a change of these fields it starts over."
+            "Memories that match all the fields you fill in. Only memories of the same user, household and persona "
+            "are ever compared with each other. If you change these fields, it starts over."
         ),
     },
 )
@@ -91,7 +91,7 @@ RUN = Command(
 RESET = Command(
     consolidation_reset,
     "Reset.",
-    ngettext_lazy("%d starts over with its next run.", "%d start over with their next runs."),
+    ngettext_lazy("%d will start over with its next run.", "%d will start over with their next runs."),
 )
 
 
@@ -112,7 +112,7 @@ class ConsolidationAdmin(NamedSettings, ModelAdmin):
     list_fullwidth = True
     list_filter = ["enabled", "mode"]
     search_fields = ["name"]
-    search_help_text = _("A part of the name")
+    search_help_text = _("Part of the name")
     ordering = ["name"]
     actions = ["run_chosen", "reset_chosen"]
     actions_detail = ["run_this", "reset_this"]
@@ -126,7 +126,7 @@ class ConsolidationAdmin(NamedSettings, ModelAdmin):
 
     state = column(_("State"), lambda row: (state_of(row), STATES[state_of(row)]), colours=STATE_COLOURS)
     state_label = column(_("State"), lambda row: badge(str(STATES[state_of(row)]), STATE_COLOURS[state_of(row)]))
-    does = badge_column("mode", _("Does"), MODE_COLOURS)
+    does = badge_column("mode", _("Mode"), MODE_COLOURS)
     receipts = column(
         _("Receipts"),
         lambda row: list_link(

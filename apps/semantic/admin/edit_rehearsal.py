@@ -38,7 +38,7 @@ def rehearse_unsaved(request: HttpRequest, pk: int | None = None) -> HttpRespons
     form = RuleForm(request.POST, instance=rule, is_draft=True)
     if not form.is_valid():
         return render(
-            request, "invalid", problems=form.problems(), words=gettext("Not rehearsed: a setting is not right yet.")
+            request, "invalid", problems=form.problems(), words=gettext("Not rehearsed: a setting is not valid yet.")
         )
     if form.document == form.before:
         return render(request, "same")

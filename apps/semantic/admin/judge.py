@@ -29,7 +29,7 @@ STATES = {
     JudgeState.OFF: _("Off"),
     JudgeState.NO_MODEL: _("No model"),
     JudgeState.BUDGET: _("Budget used up"),
-    JudgeState.QUOTA: _("Day's pairs used up"),
+    JudgeState.QUOTA: _("Daily limit of pairs used up"),
     JudgeState.READY: _("Ready"),
 }
 STATE_COLOURS = {
@@ -39,8 +39,8 @@ STATE_COLOURS = {
 RUN_DIALOG = ActionDialog(
     title=_("Run it now?"),
     description=_(
-        "One run, within its limits, in the background. It need not be on for that. The texts of undecided "
-        "memories go to the provider of the chat model."
+        "One run, within its limits, in the background. It does not have to be enabled. The texts of undecided "
+        "memories are sent to the chat model's provider."
     ),
     form_class=None,
     form_submit_text=_("Run"),

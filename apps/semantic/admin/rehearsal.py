@@ -68,22 +68,22 @@ def limit_field(label: Words, default: int, most: int) -> forms.IntegerField:
 class ExtentForm(forms.Form):
     """Which decisions to replay, and how many."""
 
-    user_id = identifier_field(_("User"), _("Blank: decisions about the memories of all users."))
+    user_id = identifier_field(_("User"), _("Leave blank for decisions about the memories of all users."))
     household_id = identifier_field(_("Household"))
     persona_id = identifier_field(_("Persona"))
-    limit = limit_field(_("Decisions at most, the newest first"), DEFAULT_LIMIT, MAX_LIMIT)
+    limit = limit_field(_("Maximum decisions, newest first"), DEFAULT_LIMIT, MAX_LIMIT)
     neighbours = forms.BooleanField(
         label=_("Also compare near neighbours of a user"),
         help_text=_("Active memories without a recorded decision about them."),
         required=False,
         widget=widgets.UnfoldBooleanWidget(),
     )
-    max_pairs = limit_field(_("Pairs of neighbours at most"), DEFAULT_PAIRS, MAX_PAIRS)
+    max_pairs = limit_field(_("Maximum pairs of neighbours"), DEFAULT_PAIRS, MAX_PAIRS)
 
     def clean(self) -> dict[str, Any]:
         cleaned = super().clean() or self.cleaned_data
         if cleaned.get("neighbours") and not cleaned.get("user_id"):
-            self.add_error("user_id", gettext("Say whose memories to compare."))
+            self.add_error("user_id", gettext("Choose whose memories to compare."))
         return cleaned
 
     def extent(self) -> dict[str, Any]:

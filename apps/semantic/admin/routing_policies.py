@@ -62,7 +62,7 @@ class PolicyForm(forms.ModelForm):
         required=False,
         label=_("Event types"),
         widget=UnfoldAdminTextareaWidget(attrs={"rows": 4}),
-        help_text=_("One per line, exactly as applications write them. None: all."),
+        help_text=_("One per line, exactly as applications write them. Leave empty for all."),
     )
 
     class Meta:
@@ -82,7 +82,7 @@ class RoutingPolicyAdmin(NamedSettings, ModelAdmin):
     list_fullwidth = True
     list_filter = ["enabled"]
     search_fields = ["name", "household_id"]
-    search_help_text = _("A part of the name or of a household's id")
+    search_help_text = _("Part of the name or of a household's id")
     list_before_template = "episodic/tabs.html"
     warn_unsaved_form = True
     settings_fieldsets = [WHAT, WHICH, BECOMES, PRUNED]
@@ -141,7 +141,7 @@ class RoutingPolicyAdmin(NamedSettings, ModelAdmin):
         words = gettext("%(source)s, confidence %(share)s")
         return two_lines(kind, words % {"source": policy.source, "share": f"{policy.confidence:g}"})
 
-    @display(description=_("If it is on"))
+    @display(description=_("If enabled"))
     def preview(self, policy: RoutingPolicy) -> str:
         events = policy_preview(policy)
         if not events.of:
@@ -168,4 +168,4 @@ class RoutingPolicyAdmin(NamedSettings, ModelAdmin):
             try:
                 policy_delete(pk=pk)
             except NotFoundError:
-                messages.warning(request, gettext("One of them was deleted already."))
+                messages.warning(request, gettext("One of them has already been deleted."))

@@ -49,11 +49,11 @@ class Selection:
 
     def __post_init__(self) -> None:
         if not (self.rule_name or self.since or self.until):
-            raise InvalidInputError("Name a rule, or a span of time.", attr="rule_name", code="required")
+            raise InvalidInputError("Choose a rule or a time range.", attr="rule_name", code="required")
         if self.rule_version is not None and not self.rule_name:
             raise InvalidInputError("A version needs the name of its rule.", attr="rule_name", code="required")
         if self.since and self.until and self.since >= self.until:
-            raise InvalidInputError("The span must end after it begins.", attr="until")
+            raise InvalidInputError("The time range must end after it starts.", attr="until")
 
     def as_json(self) -> dict[str, Any]:
         """Return plain values, for the payload of a task; what is not set is left out."""

@@ -27,7 +27,7 @@ class NearPairs:
         """Raise InvalidInputError when neither the scope nor the caller's bound names a user."""
         inside = access.for_read(scope)
         if (scope.user_id or access.bound.user_id) is None:
-            raise InvalidInputError("Say whose memories to compare.", attr="user_id", code="required")
+            raise InvalidInputError("Choose whose memories to compare.", attr="user_id", code="required")
         self._access, self._scope, self._max = access, inside, min(max_pairs, MAX_PAIRS)
         self.is_complete = True
 

@@ -193,7 +193,7 @@ def describe_override(receipt: Conflict, winner: Winner, rows: Rows, names: Memo
 
 def details_sentence(step: Transition, names: MemoryNames) -> str:
     """Return which details of a memory would be taken back."""
-    words = gettext("%(memory)s has its own %(details)s again, but for what was added since.")
+    words = gettext("%(memory)s has its own %(details)s again, except for what was added since.")
     return names.sentence(step.memory, words, details=details_of(step))
 
 

@@ -70,7 +70,9 @@ def review_undo(*, access: Access, uuid: UUID, at: datetime, clock: Clock = SYST
             raise changed_review(receipt)
         if receipt.state == ReviewState.ACCEPTED:
             if receipt.origin not in BY_RULES:
-                raise ConflictError("This is the receipt of a person's decision: revert it.", code="not_a_decision")
+                raise ConflictError(
+                    "This is the receipt of a person's decision: revert it instead.", code="not_a_decision"
+                )
             set_review(receipt, ReviewState.OPEN, "", None)
         else:
             own = Conflict.objects.in_force().filter(about=receipt, actor=access.actor, at=at).order_by("id").last()

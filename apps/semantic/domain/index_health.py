@@ -50,8 +50,8 @@ HINTS = {
     IndexReason.BACKLOG: "A graph is being built or brought up to date; this ends without your doing.",
     IndexReason.CAPACITY: "Raise MEMORYHUB_INDEX_CACHE_MB, or spread the users over more machines.",
     IndexReason.EVICTIONS: (
-        "The indexes of all users do not fit and are loaded again and again: raise MEMORYHUB_INDEX_CACHE_MB, "
-        "or spread the users over more machines."
+        "The indexes of all users do not fit in memory and are reloaded again and again: raise "
+        "MEMORYHUB_INDEX_CACHE_MB, or spread the users over more machines."
     ),
     IndexReason.WRITE_LATENCY: "Check the load of the database and the disk; this ends when it falls.",
 }

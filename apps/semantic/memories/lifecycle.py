@@ -104,7 +104,9 @@ def memory_restore(*, access: Access, uuid: UUID, clock: Clock = SYSTEM_CLOCK) -
         if status != MemoryStatus.ACTIVE and not is_decision_in_force(memory, status):
             status, superseded_by = MemoryStatus.ACTIVE, None
         if status == MemoryStatus.ACTIVE and Memory.objects.active().with_key(*dated_key(memory)).exists():
-            raise ConflictError("The same content was saved again since; delete that one first.", code="duplicate")
+            raise ConflictError(
+                "The same content has been saved again since; delete that memory first.", code="duplicate"
+            )
         changes: dict[str, list[str | None]] = {"status": [MemoryStatus.DELETED.value, status.value]}
         after = {"status": status, "superseded_by": superseded_by, "status_changed_at": unit.now}
         if memory.expires_at is not None and memory.has_expired(unit.now):

@@ -110,7 +110,7 @@ def require_current(access: Access, memory: Memory, edit: MemoryEdit) -> None:
     require_unmanaged(memory)
     access.require_origin(WriteOrigin(memory.origin))
     if edit.version is not None and edit.version != memory.version_tag:
-        raise StaleVersionError("The memory has changed since: read it again, and decide again.")
+        raise StaleVersionError("The memory has changed since. Read it again, then decide.")
 
 
 def rewrite(access: Access, uuid: UUID, edit: MemoryEdit, space: EmbeddingSpace, clock: Clock) -> SaveResult:

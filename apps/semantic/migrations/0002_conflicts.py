@@ -25,7 +25,7 @@ class Migration(migrations.Migration):
                 ('state', models.CharField(choices=[('open', 'Open'), ('accepted', 'Accepted'), ('overridden', 'Overridden'), ('reverted', 'Reverted')], default='open', max_length=12)),
                 ('about_state', models.CharField(blank=True, default='', help_text='Where `about` stood before.', max_length=12)),
                 ('rule_name', models.CharField(blank=True, max_length=100, verbose_name='rule')),
-                ('rule_version', models.BigIntegerField(default=0, help_text="The registry's when the rule last changed.")),
+                ('rule_version', models.BigIntegerField(default=0, help_text="The registry's version when the rule last changed.")),
                 ('registry_version', models.BigIntegerField(default=0)),
                 ('rule', models.JSONField(default=dict, verbose_name='rule as it was')),
                 ('action', models.CharField(max_length=10)),

@@ -15,8 +15,8 @@ class Migration(migrations.Migration):
             name='Consolidation',
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('name', models.CharField(help_text='Receipts and histories say it, so it stays as it is.', max_length=100, unique=True)),
-                ('user_id', models.CharField(blank=True, default='', help_text='Look only at memories of this user. Empty: of every user.', max_length=200, verbose_name='user')),
+                ('name', models.CharField(help_text='Receipts and histories refer to it, so it cannot be changed.', max_length=100, unique=True)),
+                ('user_id', models.CharField(blank=True, default='', help_text='Only compare memories of this user. Leave empty for all users.', max_length=200, verbose_name='user')),
                 ('household_id', models.CharField(blank=True, default='', help_text='Look only at memories of this household. Empty: of every household, and those without one.', max_length=200, verbose_name='household')),
                 ('persona_id', models.CharField(blank=True, default='', help_text='Look only at memories of this persona. Empty: of every persona, and those without one.', max_length=200, verbose_name='persona')),
                 ('enabled', models.BooleanField(default=False, help_text='Let the schedule run it. Switching it off stops a run at its next memory.')),

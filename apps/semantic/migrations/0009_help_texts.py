@@ -19,17 +19,17 @@ class Migration(migrations.Migration):
         migrations.AlterField(
             model_name='consolidation',
             name='max_decisions',
-            field=models.PositiveIntegerField(default=50, help_text='The most receipts that one run writes: what a wrong rule can do before a person reviews it.', validators=[django.core.validators.MinValueValidator(1), django.core.validators.MaxValueValidator(1000)]),
+            field=models.PositiveIntegerField(default=50, help_text='Maximum receipts written per run: it limits what a wrong rule can do before a person reviews it.', validators=[django.core.validators.MinValueValidator(1), django.core.validators.MaxValueValidator(1000)]),
         ),
         migrations.AlterField(
             model_name='consolidation',
             name='max_memories',
-            field=models.PositiveIntegerField(default=500, help_text='The most memories that one run compares.', validators=[django.core.validators.MinValueValidator(1), django.core.validators.MaxValueValidator(10000)]),
+            field=models.PositiveIntegerField(default=500, help_text='Maximum memories compared per run.', validators=[django.core.validators.MinValueValidator(1), django.core.validators.MaxValueValidator(10000)]),
         ),
         migrations.AlterField(
             model_name='consolidation',
             name='max_seconds',
-            field=models.PositiveIntegerField(default=60, help_text='The most seconds that one run takes, plus the memory being compared.', validators=[django.core.validators.MinValueValidator(1), django.core.validators.MaxValueValidator(300)]),
+            field=models.PositiveIntegerField(default=60, help_text='Maximum seconds per run, plus the time for the current memory.', validators=[django.core.validators.MinValueValidator(1), django.core.validators.MaxValueValidator(300)]),
         ),
         migrations.AlterField(
             model_name='consolidation',
@@ -49,11 +49,11 @@ class Migration(migrations.Migration):
         migrations.AlterField(
             model_name='routingpolicy',
             name='confidence',
-            field=models.FloatField(default=0.8, help_text='What the memory claims, 0 to 1. Below 1, a memory that others save as well is recognised by it, and stays when its events are pruned.', validators=[django.core.validators.MinValueValidator(0.0), django.core.validators.MaxValueValidator(1.0)]),
+            field=models.FloatField(default=0.8, help_text='How sure the memory claims to be, 0 to 1. Below 1, the hub can tell when others save the same memory, and keeps it when its events are pruned.', validators=[django.core.validators.MinValueValidator(0.0), django.core.validators.MaxValueValidator(1.0)]),
         ),
         migrations.AlterField(
             model_name='routingpolicy',
             name='household_id',
-            field=models.CharField(blank=True, default='', help_text='Blank: for every household without a policy of its own. A household that has one is judged by its own only, even a disabled one.', max_length=200, verbose_name='household'),
+            field=models.CharField(blank=True, default='', help_text='Leave blank for every household without its own policy. A household with its own policy uses only that one, even if it is disabled.', max_length=200, verbose_name='household'),
         ),
     ]

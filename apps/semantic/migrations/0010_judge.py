@@ -21,9 +21,9 @@ class Migration(migrations.Migration):
             name='Judge',
             fields=[
                 ('id', models.BigAutoField(auto_created=True, primary_key=True, serialize=False, verbose_name='ID')),
-                ('enabled', models.BooleanField(default=False, help_text='Let the schedule put undecided pairs of memories to the chat model. Their texts go to the provider of the model. Without a model nothing happens.')),
-                ('pairs_per_day', models.PositiveIntegerField(default=100, help_text='The most pairs that are asked about on one day (UTC), by the schedule and by hand. The budget for chat models holds as well.', validators=[django.core.validators.MinValueValidator(1), django.core.validators.MaxValueValidator(10000)])),
-                ('max_seconds', models.PositiveIntegerField(default=60, help_text='The most seconds that one run takes, plus the question being asked.', validators=[django.core.validators.MinValueValidator(1), django.core.validators.MaxValueValidator(300)])),
+                ('enabled', models.BooleanField(default=False, help_text="Let the schedule ask the chat model about undecided pairs of memories. Their texts are sent to the model's provider. Without a model, nothing happens.")),
+                ('pairs_per_day', models.PositiveIntegerField(default=100, help_text='Maximum pairs asked about per day (UTC), by the schedule and by hand. The budget for chat models applies as well.', validators=[django.core.validators.MinValueValidator(1), django.core.validators.MaxValueValidator(10000)])),
+                ('max_seconds', models.PositiveIntegerField(default=60, help_text='Maximum seconds per run, plus the time for the current question.', validators=[django.core.validators.MinValueValidator(1), django.core.validators.MaxValueValidator(300)])),
                 ('last_run_at', models.DateTimeField(blank=True, editable=False, null=True)),
                 ('last_run_seconds', models.FloatField(blank=True, editable=False, null=True)),
                 ('last_end', models.CharField(blank=True, default='', editable=False, max_length=20)),

@@ -13,7 +13,7 @@ class Migration(migrations.Migration):
         migrations.AddField(
             model_name='memory',
             name='expires_at',
-            field=models.DateTimeField(blank=True, help_text='From then on no search finds it, and the next sweep deletes it.', null=True),
+            field=models.DateTimeField(blank=True, help_text='After that, searches no longer find it, and the next sweep deletes it.', null=True),
         ),
         migrations.AddIndex(
             model_name='memory',

@@ -30,12 +30,12 @@ class Migration(migrations.Migration):
         migrations.AddField(
             model_name='ingestion',
             name='origin',
-            field=models.CharField(choices=[('person', 'Said by a person'), ('app', 'Saved by an application'), ('document', 'From a document'), ('derived', 'Derived by the hub')], db_default='app', default='app', help_text='Whom the event comes from, and so its memory.', max_length=10, verbose_name='comes from'),
+            field=models.CharField(choices=[('person', 'Said by a person'), ('app', 'Saved by an application'), ('document', 'From a document'), ('derived', 'Derived by the hub')], db_default='app', default='app', help_text='Whom the event, and therefore its memory, comes from.', max_length=10, verbose_name='comes from'),
         ),
         migrations.AddField(
             model_name='memory',
             name='origin',
-            field=models.CharField(choices=[('person', 'Said by a person'), ('app', 'Saved by an application'), ('document', 'From a document'), ('derived', 'Derived by the hub')], db_default='app', default='app', help_text='Whom it comes from, as the key or the tool said that wrote it.', max_length=10, verbose_name='comes from'),
+            field=models.CharField(choices=[('person', 'Said by a person'), ('app', 'Saved by an application'), ('document', 'From a document'), ('derived', 'Derived by the hub')], db_default='app', default='app', help_text='Whom it comes from, according to the key or tool that wrote it.', max_length=10, verbose_name='comes from'),
         ),
         migrations.RunSQL(KNOWN_ORIGINS, migrations.RunSQL.noop),
     ]

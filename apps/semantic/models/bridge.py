@@ -43,7 +43,9 @@ class RoutingPolicy(models.Model):
     """
 
     name = models.CharField(
-        max_length=MAX_NAME_CHARS, unique=True, help_text="Memories and audit records say it, so it stays as it is."
+        max_length=MAX_NAME_CHARS,
+        unique=True,
+        help_text="Memories and audit records refer to it, so it cannot be changed.",
     )
     enabled = models.BooleanField(default=False, help_text="Events are judged when they are recorded, not afterwards.")
     household_id = models.CharField(
@@ -51,13 +53,18 @@ class RoutingPolicy(models.Model):
         max_length=MAX_IDENTIFIER_CHARS,
         blank=True,
         default="",
-        help_text="Blank: for every household without a policy of its own. A household that has one is judged by its "
-        "own only, even a disabled one.",
+        help_text="Leave blank for every household without its own policy. A household with its own policy uses "
+        "only that one, even if it is disabled.",
     )
-    priority = models.IntegerField(default=0, help_text="Of several that want an event the highest counts.")
+    priority = models.IntegerField(
+        default=0, help_text="If several policies select an event, the one with the highest priority is used."
+    )
     min_importance = share_field(DEFAULT_MIN_IMPORTANCE, "Events of this importance and above, 0 to 1.")
     event_types = ArrayField(
-        models.CharField(max_length=MAX_EVENT_TYPE_CHARS), default=list, blank=True, help_text="None: all types."
+        models.CharField(max_length=MAX_EVENT_TYPE_CHARS),
+        default=list,
+        blank=True,
+        help_text="Leave empty for all types.",
     )
     memory_type = models.CharField(
         "type", max_length=MAX_TAG_CHARS, blank=True, default=DEFAULT_TYPE, help_text="The tag `type` of the memory."
@@ -68,13 +75,13 @@ class RoutingPolicy(models.Model):
     source = models.CharField(
         max_length=MAX_SOURCE_CHARS,
         default=DEFAULT_SOURCE,
-        help_text="user, conversation, skill, system, inferred, or your own word. What is inferred never overrides "
-        "what a better source said.",
+        help_text="user, conversation, skill, system, inferred, or your own word. Inferred content never overrides "
+        "a better source.",
     )
     confidence = share_field(
         DEFAULT_CONFIDENCE,
-        "What the memory claims, 0 to 1. Below 1, a memory that others save as well is recognised by it, and stays "
-        "when its events are pruned.",
+        "How sure the memory claims to be, 0 to 1. Below 1, the hub can tell when others save the same memory, and "
+        "keeps it when its events are pruned.",
     )
     on_prune = models.CharField(
         "when its events are pruned", max_length=10, choices=OnPruneChoices.choices, default=OnPruneChoices.DEMOTE
@@ -159,7 +166,7 @@ class Ingestion(_Scoped, WithOffset):
     importance = models.FloatField(default=0.0)
     content = models.TextField(blank=True, default="")
     recorded_at = models.DateTimeField(null=True)
-    origin = origin_field("Whom the event comes from, and so its memory.")
+    origin = origin_field("Whom the event, and therefore its memory, comes from.")
     # By name: it outlives the policy. What it said about pruning is kept beside it for then.
     policy = models.CharField(max_length=MAX_NAME_CHARS, blank=True, default="")
     on_prune = models.CharField(max_length=10, choices=OnPruneChoices.choices, default=OnPruneChoices.DEMOTE)

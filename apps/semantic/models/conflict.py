@@ -74,7 +74,7 @@ class Conflict(models.Model):
     about_reviewed_by = models.CharField(max_length=200, blank=True, default="", help_text="Who had reviewed `about`.")
     about_reviewed_at = models.DateTimeField(null=True, blank=True, help_text="When `about` had been reviewed.")
     rule_name = models.CharField("rule", max_length=MAX_NAME_CHARS, blank=True)
-    rule_version = models.BigIntegerField(default=0, help_text="The registry's when the rule last changed.")
+    rule_version = models.BigIntegerField(default=0, help_text="The registry's version when the rule last changed.")
     registry_version = models.BigIntegerField(default=0)
     rule = models.JSONField("rule as it was", default=dict)
     action = models.CharField(max_length=10)

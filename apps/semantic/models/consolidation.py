@@ -45,14 +45,14 @@ class Consolidation(models.Model):
     name = models.CharField(
         max_length=MAX_NAME_CHARS,
         unique=True,
-        help_text="Receipts and histories say it, so it stays as it is.",
+        help_text="Receipts and histories refer to it, so it cannot be changed.",
     )
     user_id = models.CharField(
         "user",
         max_length=MAX_IDENTIFIER_CHARS,
         blank=True,
         default="",
-        help_text="Look only at memories of this user. Empty: of every user.",
+        help_text="Only compare memories of this user. Leave empty for all users.",
     )
     household_id = identifier_field("household")
     persona_id = identifier_field("persona")
@@ -66,13 +66,13 @@ class Consolidation(models.Model):
         help_text="Notice only: receipts to review, and all memories stay active. Decide: the merge rules are "
         "applied as when a memory is saved; every decision can be reverted.",
     )
-    max_memories = bound_field(500, MAX_MEMORIES, "The most memories that one run compares.")
+    max_memories = bound_field(500, MAX_MEMORIES, "Maximum memories compared per run.")
     max_decisions = bound_field(
         50,
         MAX_DECISIONS,
-        "The most receipts that one run writes: what a wrong rule can do before a person reviews it.",
+        "Maximum receipts written per run: it limits what a wrong rule can do before a person reviews it.",
     )
-    max_seconds = bound_field(60, MAX_SECONDS, "The most seconds that one run takes, plus the memory being compared.")
+    max_seconds = bound_field(60, MAX_SECONDS, "Maximum seconds per run, plus the time for the current memory.")
 
     cursor = models.BigIntegerField(default=0, editable=False)
     epoch = models.PositiveIntegerField(default=0, editable=False)

@@ -25,19 +25,19 @@ class Judge(models.Model):
 
     enabled = models.BooleanField(
         default=False,
-        help_text="Let the schedule put undecided pairs of memories to the chat model. Their texts go to the provider "
-        "of the model. Without a model nothing happens.",
+        help_text="Let the schedule ask the chat model about undecided pairs of memories. Their texts are sent to "
+        "the model's provider. Without a model, nothing happens.",
     )
     pairs_per_day = models.PositiveIntegerField(
         default=100,
         validators=[MinValueValidator(1), MaxValueValidator(MAX_PAIRS)],
-        help_text="The most pairs that are asked about on one day (UTC), by the schedule and by hand. The budget for "
-        "chat models holds as well.",
+        help_text="Maximum pairs asked about per day (UTC), by the schedule and by hand. The budget for chat models "
+        "applies as well.",
     )
     max_seconds = models.PositiveIntegerField(
         default=60,
         validators=[MinValueValidator(1), MaxValueValidator(MAX_SECONDS)],
-        help_text="The most seconds that one run takes, plus the question being asked.",
+        help_text="Maximum seconds per run, plus the time for the current question.",
     )
     last_run_at = models.DateTimeField(null=True, blank=True, editable=False)
     last_run_seconds = models.FloatField(null=True, blank=True, editable=False)

@@ -138,20 +138,20 @@ class Memory(WithOffset):
     base_confidence = models.FloatField(default=1.0, help_text="What the writer claimed.")
     keywords = ArrayField(models.CharField(max_length=100), default=list, blank=True)
     source = models.CharField(max_length=64, default=DEFAULT_SOURCE)
-    origin = origin_field("Whom it comes from, as the key or the tool said that wrote it.")
-    occurred_at = models.DateTimeField(null=True, blank=True, help_text="When it happened, if that was said.")
+    origin = origin_field("Whom it comes from, according to the key or tool that wrote it.")
+    occurred_at = models.DateTimeField(null=True, blank=True, help_text="When it happened, if known.")
     occurred_offset = OffsetField(moment="occurred_at")
     expires_at = models.DateTimeField(
-        null=True, blank=True, help_text="From then on no search finds it, and the next sweep deletes it."
+        null=True, blank=True, help_text="After that, searches no longer find it, and the next sweep deletes it."
     )
     session_id = tag_field()
     further_sessions = ArrayField(
         models.CharField(max_length=MAX_TAG_CHARS),
         default=list,
         blank=True,
-        help_text="In which the same was said besides that one.",
+        help_text="Other sessions in which the same was said.",
     )
-    context = models.TextField(blank=True, default="", help_text="Circumstances, findable by their words.")
+    context = models.TextField(blank=True, default="", help_text="Circumstances; searches find them by their words.")
     metadata = models.JSONField(default=dict, blank=True)
     managed_by = models.CharField(
         max_length=MAX_MANAGER_CHARS, blank=True, default="", editable=False, help_text="What keeps it up to date."

@@ -273,7 +273,7 @@ class MemoryOutput(GlobalOutput):
     occurred_at: Moment | None
     expires_at: Moment | None
     session_id: str
-    further_sessions: Annotated[list[str], "In which the same was said besides that one."]
+    further_sessions: Annotated[list[str], "Other sessions in which the same was said."]
     context: str
     metadata: dict[str, Any]
     managed: Annotated[

@@ -16,10 +16,10 @@ from apps.sync.models import KnowledgeItem, PointerConflict, ResolutionChoices, 
 
 SUMMARIES = {
     ConflictType.HASH_MISMATCH: _("The pointer was not written from what the item says now."),
-    ConflictType.ORPHANED_POINTER: _("There is a pointer, but the item that it was made of is gone."),
-    ConflictType.DUPLICATE_POINTER: _("More than one pointer was made of this item."),
+    ConflictType.ORPHANED_POINTER: _("There is a pointer, but the item it was made from is gone."),
+    ConflictType.DUPLICATE_POINTER: _("More than one pointer was made from this item."),
     ConflictType.STATUS_CHANGE: _("The item is no longer in force, and its pointer does not say so."),
-    ConflictType.LAYER_MISMATCH: _("The item holds for another layer than its pointer says."),
+    ConflictType.LAYER_MISMATCH: _("The item applies to another layer than its pointer says."),
 }
 UPDATE = (
     _("The pointer gets the title, summary, constraints, status and layer that the item has now."),
@@ -35,7 +35,7 @@ DELETE_DUPLICATE = (
 )
 KEEP = (
     _("Nothing is changed: the pointer stays as it is, and the conflict leaves the list."),
-    _("Later syncs leave it so, until the difference is another one."),
+    _("Later syncs leave it alone until the difference changes."),
 )
 
 

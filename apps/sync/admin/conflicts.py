@@ -97,12 +97,14 @@ class PointerConflictAdmin(SearchedList, ReadOnly, ModelAdmin):
     list_display = ["item", "differs", "suggestion", "state_now", "found"]
     list_filter = [StateFilter, "type", ("source", RelatedDropdownFilter)]
     list_disable_select_all = True  # each decision is a transaction of its own
-    search_help_text = _("A part of an item's id, or the id of a conflict or a pointer")
+    search_help_text = _("Part of an item's id, or the id of a conflict or a pointer")
     actions = ["apply_suggested"]
     actions_detail = list(STEPS)
     change_form_template = "sync/conflict.html"
     fields: list[str] = []
-    empty_text = _("No conflict waits for a person. What syncs resolved by themselves is under Filters, state.")
+    empty_text = _(
+        "No conflict is waiting for a person. The ones that syncs resolved themselves are under Filters, state."
+    )
 
     class Media:
         css = {"all": ["sync/sync.css"]}

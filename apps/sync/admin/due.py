@@ -20,7 +20,7 @@ def due_of(source: KnowledgeSource) -> tuple[str, str]:
         return str(NOT_WHILE[answer.reason]), ""
     if answer.should:
         return gettext("within a minute"), say(answer.detail)
-    return (moment(answer.due_at) if answer.due_at else gettext("when asked for")), why(answer)
+    return (moment(answer.due_at) if answer.due_at else gettext("on request")), why(answer)
 
 
 def why(answer: ShouldSync) -> str:

@@ -39,8 +39,8 @@ MAX_WORDS, MAX_NAMED = 8, 3
 SYNC_DIALOG = ActionDialog(
     title=_("Sync this item?"),
     description=_(
-        "Its file is read again, and its pointer is made, rewritten or deleted accordingly. Other items "
-        "stay as they are."
+        "Its file is read again, and its pointer is created, rewritten or deleted accordingly. Other items stay as "
+        "they are."
     ),
     form_class=None,
     form_submit_text=_("Sync"),
@@ -58,11 +58,11 @@ class KnowledgeItemAdmin(SearchedList, ReadOnly, ModelAdmin):
     list_display = ["item", "type_now", "status_now", "layer_now", "kept_in", "when"]
     list_filter = [("source", RelatedDropdownFilter), "type", "layer", "status", OwnerFilter]
     ordering = ["source_id", "item_id"]
-    search_help_text = _("A part of the title, of the item's id or of its path; or the id of a pointer")
+    search_help_text = _("Part of the title, of the item's id or of its path; or the id of a pointer")
     actions_detail = ["compare", "sync_this"]
     change_form_template = "sync/item.html"
     fields: list[str] = []
-    empty_text = _("Nothing was synced yet. Add a source under Sources, see its dry run, and sync it.")
+    empty_text = _("Nothing has been synced yet. Add a source under Sources, see its dry run, and sync it.")
 
     class Media:
         css = {"all": ["memoryhub/diff.css", "sync/sync.css"]}

@@ -71,22 +71,22 @@ def sentences_of(run: SyncRun, counts: Counter[str]) -> list[str]:
     """Return what a rollback would do, a sentence for each effect."""
     later = SyncRun.objects.filter(source=run.source_id, pk__gt=run.pk).count()
     effects = {
-        REMOVED: gettext("%(items)s made since then will be removed, pointers included."),
+        REMOVED: gettext("%(items)s created since then will be removed, pointers included."),
         RESTORED: gettext("%(items)s deleted since then will come back, pointers included."),
-        SET_BACK: gettext("%(items)s changed since then will be as before, pointers included."),
+        SET_BACK: gettext("%(items)s changed since then will be restored, pointers included."),
     }
     sentences = [words % {"items": count_of(counts[what], "item")} for what, words in effects.items() if counts[what]]
     if later:
         words = ngettext(
-            "%(shown)s later run of this source goes with it.",
-            "%(shown)s later runs of this source go with it.",
+            "%(shown)s later run of this source is rolled back too.",
+            "%(shown)s later runs of this source are rolled back too.",
             later,
         )
         sentences.append(words % {"shown": f"{later:,}"})
     return [
         *(sentences or [gettext("No item has changed since then.")]),
         gettext(
-            "The source is paused, so that the next sync does not write the same again. Resume it when it is mended."
+            "The source is paused, so that the next sync does not write the same again. Resume it once it is fixed."
         ),
-        gettext("This leaves a run of its own with all that it changes."),
+        gettext("This is recorded as a run of its own, with everything that it changes."),
     ]

@@ -21,8 +21,8 @@ from apps.sync.models import SyncChange, SyncKind, SyncRun, SyncRunState
 PER_PAGE = 50
 MAX_FAILED = 100
 ADVICE = {
-    KNOWLEDGE_UNAVAILABLE: _("Nothing was changed. It is tried again, after longer and longer pauses."),
-    PARTIAL_FAILURE: _("Mend the files below in the source: each sync tries them again."),
+    KNOWLEDGE_UNAVAILABLE: _("Nothing was changed. It is retried at increasing intervals."),
+    PARTIAL_FAILURE: _("Fix the files below in the source: each sync tries them again."),
 }
 # What a run is and how it is, as a sentence with both.
 KINDS = {
@@ -34,17 +34,19 @@ KINDS = {
 }
 # Why an incremental sync became a full one.
 FALLBACKS = {
-    "no_state": _("nothing was synced before."),
-    "state_corrupted": _("what was stored about the last sync was damaged."),
-    "settings_changed": _("the settings say otherwise which files are read, or how."),
-    "commit_gone": _("the commit of the last sync is not in the history of the branch any more; it was rewritten."),
+    "no_state": _("nothing had been synced before."),
+    "state_corrupted": _("the stored data about the last sync was damaged."),
+    "settings_changed": _("the settings changed which files are read, or how."),
+    "commit_gone": _(
+        "the commit of the last sync is no longer in the history of the branch; the history was rewritten."
+    ),
 }
 STATES = {
-    SyncRunState.WAITING: _("This %(kind)s waits for a worker."),
+    SyncRunState.WAITING: _("This %(kind)s is waiting for a worker."),
     SyncRunState.RUNNING: _("This %(kind)s is under way."),
     SyncRunState.COMPLETE: _("This %(kind)s is complete."),
-    SyncRunState.PARTIAL: _("This %(kind)s is complete but for some files."),
-    SyncRunState.LIMITED: _("This %(kind)s has reached the limit of its source, and the next one goes on."),
+    SyncRunState.PARTIAL: _("This %(kind)s is complete except for some files."),
+    SyncRunState.LIMITED: _("This %(kind)s has reached the limit of its source; the next one continues."),
     SyncRunState.FAILED: _("This %(kind)s has failed, and changed nothing."),
     SyncRunState.INTERRUPTED: _("This %(kind)s was interrupted, and changed nothing."),
 }
@@ -95,16 +97,16 @@ def tiles_of(run: SyncRun) -> Iterator[dict[str, Any]]:
 def facts_of(run: SyncRun) -> Iterator[tuple[str, SafeString | str]]:
     """Yield names and values of the run itself, without empty ones."""
     facts: list[tuple[str, SafeString | str]] = [
-        (gettext("Asked for"), at_by(run.requested_at, run.actor)),
+        (gettext("Requested"), at_by(run.requested_at, run.actor)),
         (gettext("Why"), say(run.reason or "manual")),
         (gettext("Item"), run.item_id),
-        (gettext("Began"), moment(run.started_at)),
+        (gettext("Started"), moment(run.started_at)),
         (gettext("Ended"), moment(run.ended_at)),
         (gettext("Took"), took(run)),
         (gettext("From commit"), short_commit(run.from_commit)),
         (gettext("To commit"), short_commit(run.to_commit)),
         (gettext("Left for the next run"), count_of(run.remaining, "item") if run.remaining else ""),
-        (gettext("Taken back by"), run_link(run.rolled_back_by) if run.rolled_back_by else ""),
+        (gettext("Rolled back by"), run_link(run.rolled_back_by) if run.rolled_back_by else ""),
         (gettext("Id"), str(run.uuid)),
     ]
     return ((name, value) for name, value in facts if value and value != NOTHING)

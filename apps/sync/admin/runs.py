@@ -39,11 +39,11 @@ class SyncRunAdmin(SearchedList, ReadOnly, ModelAdmin):
 
     list_display = ["what", "state_now", "changed", "problems", "started_by", "when"]
     list_filter = ["state", "kind", ("source", RelatedDropdownFilter)]
-    search_help_text = _("A part of a source's name, an item's id, or the id of a run")
+    search_help_text = _("Part of a source's name, an item's id, or the id of a run")
     actions_detail = ["roll_back"]
     change_form_template = "sync/run.html"
     fields: list[str] = []
-    empty_text = _("Nothing was synced yet. Add a source under Sources, and sync it there.")
+    empty_text = _("Nothing has been synced yet. Add a source under Sources, and sync it there.")
 
     class Media:
         css = {"all": ["sync/sync.css"]}
@@ -66,7 +66,7 @@ class SyncRunAdmin(SearchedList, ReadOnly, ModelAdmin):
         lambda run: two_lines(tally(run), gettext("%(count)s as they were") % {"count": f"{run.unchanged:,}"}),
     )
     started_by = column(_("Started by"), lambda run: two_lines(say(run.reason or "manual"), run.actor))
-    when = column(_("Asked for at"), lambda run: two_lines(moment(run.requested_at), took(run)), ordering="id")
+    when = column(_("Requested at"), lambda run: two_lines(moment(run.requested_at), took(run)), ordering="id")
 
     @display(description=_("Sync"), ordering="source__name")
     def what(self, run: SyncRun) -> SafeString:

@@ -33,41 +33,41 @@ LABELS = {
     "mapping": _("What its words mean"),
     "credentials": _("Secret for fetching"),
     "webhook_secret": _("Secret of the webhook"),
-    "session_threshold": _("After so many sessions"),
+    "session_threshold": _("After this many sessions"),
     "daily_at": _("Every day at (UTC)"),
-    "max_items": _("Most items of an incremental sync"),
+    "max_items": _("Maximum items in an incremental sync"),
     "enabled": _("Switched on"),
 }
 HELP = {
     "name": _("Every pointer ends with it, as in “Ref: platform/ADR-0012”, so a change rewrites them all."),
     "user_id": _(
-        "Whose memories the pointers are: a team such as team:platform, or a person. Keys find them when they "
-        "are bound to the owner, or were granted it. It cannot be changed later."
+        "Whose memories the pointers are: a team such as team:platform, or a person. Keys find them if they are "
+        "bound to the owner or were granted access to it. It cannot be changed later."
     ),
-    "project": _("Pointers carry it as a tag, by which searches filter. May be blank."),
+    "project": _("Pointers carry it as a tag that searches can filter by. May be blank."),
     "kind": _("It cannot be changed later."),
     "location": _(
-        "Of a repository: https://, ssh:// or file://, without a password in it. A path on this machine has to "
-        "lie below a folder of MEMORYHUB_SYNC_ROOTS."
+        "For a repository: https://, ssh:// or file://, without a password. A path on this machine must be inside a "
+        "folder of MEMORYHUB_SYNC_ROOTS."
     ),
     "branch": _("Blank: the branch that a clone would check out."),
     "folder": _("Such as docs/adr. Blank: everything."),
     "include": _("Patterns such as docs/**/*.md, one per line. None: Markdown and reStructuredText."),
     "exclude": _("Patterns such as **/README.md, one per line."),
-    "layer": _("For whom the knowledge holds. A file may say otherwise in its front matter."),
+    "layer": _("Who the knowledge applies to. A file can override this in its front matter."),
     "convention": _("A dry run shows what each file would become."),
     "mapping": _(
-        "A JSON object with the objects fields, statuses and kinds: what names, statuses and folders of numbers mean. "
+        "A JSON object with the objects fields, statuses and kinds: what names, statuses and numbered folders mean. "
         "The guide has an example. May be blank."
     ),
     "credentials": _(
-        "Its name: the secret itself is in MEMORYHUB_SYNC_SECRET_ with this name, or in a file of "
-        "the folder sync-secrets, and never in the database. Blank: none is needed."
+        "The name of the secret: the secret itself is in MEMORYHUB_SYNC_SECRET_ with this name, or in a file in the "
+        "folder sync-secrets, and never in the database. Blank: none is needed."
     ),
-    "webhook_secret": _("Its name, likewise. Blank: calls of the webhook are refused."),
-    "session_threshold": _("Sessions of assistants that were noted since the last sync. Blank: they do not count."),
+    "webhook_secret": _("The name of the secret, as above. Blank: webhook calls are refused."),
+    "session_threshold": _("Assistant sessions recorded since the last sync. Blank: they do not count."),
     "daily_at": _("Such as 03:30. Blank: at no fixed time."),
-    "max_items": _("What is beyond it follows in the next run. Blank: no limit."),
+    "max_items": _("The rest follows in the next run. Blank: no limit."),
     "enabled": _("Off: nothing is synced, by hand or otherwise. What was synced stays as it is."),
 }
 STALENESS_HELP = _("Such as 6h, 30m or 1d12h since the last sync. Blank: age does not start one.")

@@ -39,8 +39,8 @@ SYNC_DIALOG = ActionDialog(
 FULL_DIALOG = ActionDialog(
     title=_("Read everything again?"),
     description=_(
-        "Every file is read again and compared with every pointer, in the background. Pointers that are as "
-        "they should be are not written, and nothing that is unchanged is embedded again."
+        "Every file is read again and compared with every pointer, in the background. Pointers that are correct are "
+        "not rewritten, and nothing unchanged is embedded again."
     ),
     form_class=None,
     form_submit_text=_("Sync everything"),
@@ -48,8 +48,8 @@ FULL_DIALOG = ActionDialog(
 RESUME_DIALOG = ActionDialog(
     title=_("Let triggers start syncs again?"),
     description=_(
-        "A sync that is due begins within a minute. After a rollback it would write again what was taken back, "
-        "unless the source has changed in between."
+        "A due sync starts within a minute. After a rollback it would write what was rolled back again, unless the "
+        "source has changed in the meantime."
     ),
     form_class=None,
     form_submit_text=_("Resume"),
@@ -70,8 +70,8 @@ class PauseForm(BaseDialogForm):
 PAUSE_DIALOG = ActionDialog(
     title=_("Pause this source?"),
     description=_(
-        "No trigger starts a sync until it is resumed; its pointers stay as they are, and are found as before. "
-        "It can still be synced by hand."
+        "No trigger starts a sync until it is resumed; its pointers stay as they are and can still be found. It can "
+        "still be synced by hand."
     ),
     form_class=PauseForm,
     form_submit_text=_("Pause"),

@@ -68,9 +68,7 @@ WHEN = (
     _("When it is synced"),
     {
         "fields": ["enabled", ("staleness_seconds", "session_threshold"), ("daily_at", "max_items"), "webhook_secret"],
-        "description": _(
-            "Whatever comes first. Without any of these it is synced by hand, or by calls of the webhook."
-        ),
+        "description": _("Whichever comes first. Without any of these, it is synced by hand or by webhook calls."),
     },
 )
 CONFLICTS = (
@@ -84,8 +82,8 @@ CONFLICTS = (
             "resolution_duplicate_pointer",
         ],
         "description": _(
-            "What a sync does about it. With “a person decides” the pointer stays as it is, and the "
-            "conflict waits under Pointer conflicts."
+            "What a sync does about it. With “a person decides”, the pointer stays as it is and the conflict is "
+            "listed under Pointer conflicts."
         ),
     },
 )
@@ -99,7 +97,7 @@ NOW = (
     },
 )  # fmt: skip
 REFUSED = (_("Files that could not be read"), {"fields": ["refused_files"], "classes": ["tab"]})
-SKIPPED_FILES = (_("Files that are no items"), {"fields": ["skipped_files"], "classes": ["tab"]})
+SKIPPED_FILES = (_("Files that are not items"), {"fields": ["skipped_files"], "classes": ["tab"]})
 CHECKPOINTS = (_("Checkpoints"), {"fields": ["checkpoint_list"], "classes": ["tab"]})
 SHOWN = (
     "state_label", "next_due_label", "last_sync", "last_run", "items_kept", "conflicts_open", "commit", "created",
@@ -175,10 +173,10 @@ class KnowledgeSourceAdmin(SourceSteps):
     show_full_result_count = False
     ordering = ["name"]
     search_fields = ["name", "user_id", "location"]
-    search_help_text = _("A part of the name, the owner or the address")
+    search_help_text = _("Part of the name, the owner or the address")
     warn_unsaved_form = True
     empty_text = _(
-        "A source is a git repository or a folder with decisions, policies and the like, which assistants find."
+        "A source is a git repository or a folder with decisions, policies and the like, for assistants to find."
     )
 
     class Media:
@@ -243,7 +241,7 @@ class KnowledgeSourceAdmin(SourceSteps):
             return gettext("none")
         return list_link("admin:sync_pointerconflict_changelist", f"{source.open_count:,}", source__id__exact=source.pk)
 
-    @display(description=_("To look at"))
+    @display(description=_("To review"))
     def to_do(self, source: Any) -> SafeString | str:
         parts = []
         if source.open_count:
@@ -321,9 +319,7 @@ class KnowledgeSourceAdmin(SourceSteps):
         self, request: HttpRequest, obj: KnowledgeSource, post_url_continue: str | None = None
     ) -> HttpResponse:
         """Go on to the page of the new source, whose buttons are the next steps."""
-        messages.success(
-            request, gettext("Saved. Nothing was synced yet: see what a dry run makes of it, then sync it.")
-        )
+        messages.success(request, gettext("Saved. Nothing has been synced yet: do a dry run first, then sync it."))
         may_see = self.has_view_or_change_permission(request, obj)
         return HttpResponseRedirect(reverse(SOURCE_PAGE, args=[obj.pk]) if may_see else reverse("admin:index"))
 

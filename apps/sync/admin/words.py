@@ -19,7 +19,7 @@ SOURCE_COLOURS = {
     "some_not_read": "warning", "paused": "warning", "off": None, "failed": "danger",
 }  # fmt: skip
 SOURCE_STATES = {
-    "in_step": _("In step"), "never": _("Never synced"), "syncing": _("Syncing"), "waiting": _("Waiting"),
+    "in_step": _("In sync"), "never": _("Never synced"), "syncing": _("Syncing"), "waiting": _("Waiting"),
     "behind": _("Behind"), "some_not_read": _("Some files not read"), "paused": _("Paused"), "off": _("Off"),
     "failed": _("Failed"),
 }  # fmt: skip

@@ -87,7 +87,7 @@ class KnowledgeSource(models.Model):
     branch = models.CharField(max_length=200, blank=True, default="", help_text="Empty: the one that is checked out.")
     folder = models.CharField(max_length=MAX_PATH_CHARS, blank=True, default="", help_text="Only what is below it.")
     include = patterns_field("Only files that match one of these; by default Markdown and reStructuredText.")
-    exclude = patterns_field("No file that matches one of these.")
+    exclude = patterns_field("Excludes files that match one of these.")
     layer = models.CharField(max_length=10, choices=LayerChoices.choices, default=LayerChoices.TEAM)
     convention = models.CharField(max_length=20, choices=ConventionChoices.choices, default=ConventionChoices.AUTO)
     mapping = models.JSONField(default=dict, blank=True)
@@ -97,7 +97,9 @@ class KnowledgeSource(models.Model):
     staleness_seconds = models.PositiveIntegerField(null=True, blank=True)
     session_threshold = models.PositiveIntegerField(null=True, blank=True)
     daily_at = models.TimeField(null=True, blank=True, help_text="Every day at this time, UTC.")
-    max_items = models.PositiveIntegerField(null=True, blank=True, help_text="At most so many in an incremental sync.")
+    max_items = models.PositiveIntegerField(
+        null=True, blank=True, help_text="At most this many in an incremental sync."
+    )
     enabled = models.BooleanField(default=True)
     paused = models.CharField(max_length=500, blank=True, default="")
     created_by = models.CharField(max_length=200)

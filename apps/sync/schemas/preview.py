@@ -93,7 +93,7 @@ class PreviewInput(StrictSerializer):
     mapping = JSONObjectField(required=False, help_text=MAPPING)
     folder = StrictCharField(required=False, allow_blank=True, max_length=MAX_PATH_CHARS)
     include = patterns_field("Only files that match one of these.")
-    exclude = patterns_field("No file that matches one of these.")
+    exclude = patterns_field("Excludes files that match one of these.")
     layer = StrictChoiceField(choices=LayerChoices.choices, required=False)
     convention = StrictChoiceField(choices=ConventionChoices.choices, required=False)
 

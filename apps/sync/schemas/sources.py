@@ -105,7 +105,7 @@ class SourceChanges(StrictSerializer):
         required=False, allow_blank=True, max_length=MAX_PATH_CHARS, help_text="Only what is below it."
     )
     include = patterns_field("Only files that match one of these; by default Markdown and reStructuredText.")
-    exclude = patterns_field("No file that matches one of these.")
+    exclude = patterns_field("Excludes files that match one of these.")
     layer = StrictChoiceField(choices=LayerChoices.choices, required=False, help_text="For items that do not name one.")
     convention = StrictChoiceField(choices=ConventionChoices.choices, required=False)
     mapping = JSONObjectField(required=False, help_text=MAPPING)

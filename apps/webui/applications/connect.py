@@ -43,12 +43,14 @@ def connect_page(request: HttpRequest, person: Person) -> HttpResponse:
     if not form.is_bound or not form.is_valid():
         return code_page(request, person, form)
     if not ratelimit.consume(request, action=LIMIT, user=request.user):
-        form.add_error("code", _("Too many codes were tried. Wait ten minutes, then try again."))
+        form.add_error("code", _("Too many codes tried. Wait ten minutes, then try again."))
         return code_page(request, person, form, status=429)
     try:
         waiting = connection_find(form.cleaned_data["code"])
     except NotFoundError:
-        form.add_error("code", _("No app waits under this code. Codes last ten minutes: have the app show a new one."))
+        form.add_error(
+            "code", _("No app is waiting for this code. Codes last ten minutes; have the app show a new one.")
+        )
         return code_page(request, person, form)
     context: dict[str, Any] = {
         "waiting": waiting,
@@ -78,7 +80,7 @@ def connect_answer(request: HttpRequest, person: Person) -> HttpResponse:
     try:
         uuid = signing.loads(request.POST.get("token", ""), salt=salt_of(person), max_age=TOKEN_SECONDS)
     except signing.BadSignature:
-        messages.warning(request, _("This app does not wait any more. Have it show a new code."))
+        messages.warning(request, _("This app is no longer waiting. Have it show a new code."))
         return back
     chosen = request.POST.get("answer", "")
     permission = {"read": Permission.READ, "write": Permission.WRITE}.get(chosen)
@@ -88,7 +90,7 @@ def connect_answer(request: HttpRequest, person: Person) -> HttpResponse:
     try:
         answered = connection_answer(uuid=uuid, user_id=person.user_id, permission=permission)
     except MemoryHubError:
-        messages.warning(request, _("This app does not wait any more. Have it show a new code."))
+        messages.warning(request, _("This app is no longer waiting. Have it show a new code."))
         return back
     note_act(
         actor_kind="person",
@@ -104,6 +106,6 @@ def connect_answer(request: HttpRequest, person: Person) -> HttpResponse:
         messages.success(request, _("Refused: %(app)s gets no access.") % {"app": answered.name})
     else:
         messages.success(
-            request, _("%(app)s fetches its key now, and appears here in a moment.") % {"app": answered.name}
+            request, _("%(app)s is getting its key and will appear here in a moment.") % {"app": answered.name}
         )
     return HttpResponseRedirect(reverse("webui:apps"))

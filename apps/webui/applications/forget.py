@@ -38,7 +38,7 @@ def forget_page(request: HttpRequest, person: Person, uuid: UUID) -> HttpRespons
         "is_stopped": person.user_id in key.stopped_by,
         "has_namesake": namesakes(key).exists(),
     }
-    title = _("Forget all that %(app)s learnt") % {"app": key.name}
+    title = _("Forget everything %(app)s learnt") % {"app": key.name}
     return render_page(request, person, "webui/applications/forget.html", title, **context)
 
 

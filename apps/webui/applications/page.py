@@ -83,7 +83,7 @@ def app_stop(request: HttpRequest, person: Person, uuid: UUID) -> HttpResponse:
         messages.warning(request, error.detail)
     else:
         note(request, person, "app.stop", key)
-        messages.success(request, _("Stopped: %(app)s can neither read nor write what is yours.") % {"app": key.name})
+        messages.success(request, _("Stopped: %(app)s can neither read nor write your data.") % {"app": key.name})
     return HttpResponseRedirect(reverse("webui:app", args=[uuid]))
 
 
@@ -97,5 +97,5 @@ def app_let_in(request: HttpRequest, person: Person, uuid: UUID) -> HttpResponse
         messages.warning(request, error.detail)
     else:
         note(request, person, "app.let_in", key)
-        messages.success(request, _("%(app)s may read and write again as before.") % {"app": key.name})
+        messages.success(request, _("%(app)s can read and write again as before.") % {"app": key.name})
     return HttpResponseRedirect(reverse("webui:app", args=[uuid]))

@@ -107,7 +107,7 @@ def clear_up_undo(request: HttpRequest, person: Person) -> HttpResponse:
     """Take an answer back, and ask again."""
     given = read_token(person, request.POST.get("token", ""))
     if given is None:
-        messages.warning(request, _("This cannot be taken back any more."))
+        messages.warning(request, _("This can no longer be taken back."))
     else:
         try:
             answer_take_back(person=person, given=given)

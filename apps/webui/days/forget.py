@@ -48,7 +48,7 @@ def forget_page(request: HttpRequest, person: Person, span: str) -> HttpResponse
     token = request.POST.get("kind", "") or request.GET.get("kind", "")
     kind = kind_named(token, kinds)
     if token and kind is None:
-        messages.warning(request, _("There is nothing of this kind any more."))
+        messages.warning(request, _("There is nothing of this kind left."))
         return HttpResponseRedirect(address_of(asked))
     if request.method == "POST":
         with_memories = bool(request.POST.get("memories"))
@@ -86,8 +86,8 @@ def say(request: HttpRequest, done: Forgotten, memories: int) -> None:
     messages.success(request, gone % {"count": f"{done.events:,}"})
     if memories:
         also = ngettext(
-            "%(count)s memory that was made of them is forgotten as well. Its page can bring it back.",
-            "%(count)s memories that were made of them are forgotten as well. Their pages can bring them back.",
+            "%(count)s memory made from them is forgotten too. You can bring it back from its page.",
+            "%(count)s memories made from them are forgotten too. You can bring them back from their pages.",
             memories,
         )
         messages.success(request, also % {"count": f"{memories:,}"})
@@ -96,7 +96,7 @@ def say(request: HttpRequest, done: Forgotten, memories: int) -> None:
     if done.damaged:
         messages.warning(
             request,
-            _("A file that is damaged may hold more of them. When an operator has repaired it, forget them again."),
+            _("A damaged file may hold more of them. Once an operator has repaired it, forget them again."),
         )
 
 

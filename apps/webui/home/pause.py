@@ -27,7 +27,7 @@ class PauseForm(forms.Form):
             ("hour", gettext_lazy("for an hour")),
             ("day", gettext_lazy("for a day")),
             ("week", gettext_lazy("for a week")),
-            ("open", gettext_lazy("until I go on")),
+            ("open", gettext_lazy("until I resume")),
         ),
     )
 
@@ -36,7 +36,7 @@ class PauseForm(forms.Form):
 def pause(request: HttpRequest, person: Person) -> HttpResponse:
     """Have nothing remembered of the person for a while; it is so already while everything is about to be forgotten."""
     if plan_of(person.user_id) is not None:
-        messages.warning(request, _("Nothing is remembered already."))
+        messages.warning(request, _("Remembering is already off."))
         return HttpResponseRedirect(reverse("webui:privacy"))
     form = PauseForm(request.POST)
     if form.is_valid():
@@ -56,5 +56,5 @@ def go_on(request: HttpRequest, person: Person) -> HttpResponse:
         messages.warning(request, _("Take back the forgetting first."))
         return HttpResponseRedirect(reverse("webui:privacy"))
     pause_end(user_id=person.user_id)
-    messages.success(request, _("Your assistants may remember again."))
+    messages.success(request, _("Your assistants can remember again."))
     return HttpResponseRedirect(reverse("webui:home"))

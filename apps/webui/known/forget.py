@@ -82,7 +82,7 @@ def known_bring_back(request: HttpRequest, person: Person) -> HttpResponse:
     """Bring back what was forgotten at once."""
     at, back = request.POST.get("at", ""), HttpResponseRedirect(reverse("webui:known"))
     if not (at.isdecimal() and len(at) < MAX_DIGITS):
-        messages.warning(request, _("This cannot be taken back any more."))
+        messages.warning(request, _("This can no longer be taken back."))
         return back
     done = memories_restore(access=person.access, at=to_datetime(int(at)))
     words = ngettext("One memory is back.", "%(count)s memories are back.", done.restored)

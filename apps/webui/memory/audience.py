@@ -49,7 +49,7 @@ def memory_keep_for(request: HttpRequest, person: Person, uuid: UUID) -> HttpRes
     found_or_404(person, uuid)
     household, back = request.POST.get("household", ""), HttpResponseRedirect(reverse("webui:memory", args=[uuid]))
     if household and household not in households_of(person):
-        messages.warning(request, _("This is none of your households."))
+        messages.warning(request, _("This is not one of your households."))
         return back
     try:
         memory_set_household(access=person.access, uuid=uuid, household_id=household)

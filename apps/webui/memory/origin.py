@@ -50,7 +50,7 @@ def saver(actor: str, memory: Memory) -> str:
     if memory.managed_by:
         return _("It follows a source of knowledge, and changes with it.")
     if actor == "bridge":
-        return _("The hub made it of something that happened.")
+        return _("The hub made it from something that happened.")
     return _("The hub saved it.")
 
 

@@ -95,7 +95,7 @@ def changed(request: HttpRequest, person: Person, uuid: UUID, service: Callable[
 @require_POST
 def memory_forget(request: HttpRequest, person: Person, uuid: UUID) -> HttpResponse:
     """Forget a memory; it can be brought back from its page. What it had replaced holds again, or is asked about."""
-    return changed(request, person, uuid, memory_delete, _("Forgotten. No assistant finds it any more."))
+    return changed(request, person, uuid, memory_delete, _("Forgotten. Assistants no longer find it."))
 
 
 @require_POST

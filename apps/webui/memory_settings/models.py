@@ -28,10 +28,10 @@ def models_offered() -> Offer:
     listing = models_listing()
     if not listing.providers:
         return Offer(
-            problem=_("No chat model is set up in this hub, so this has no effect yet. Its operator can set one up.")
+            problem=_("No chat model is set up in this hub, so this has no effect yet. The operator can set one up.")
         )
     names = tuple(dict.fromkeys(model.name for model in listing.models))
     if any(provider.list.problem for provider in listing.providers):
-        problem = _("The provider does not answer now, or has no list of its models. What is chosen stays chosen.")
+        problem = _("The provider is not answering, or does not list its models. Your choice is kept.")
         return Offer(names, problem)
     return Offer(names)

@@ -100,8 +100,8 @@ AUTO = Part(
     "auto",
     gettext_lazy("Automatic memory"),
     gettext_lazy(
-        "After each turn of a conversation, facts that are worth keeping become memories and lines of MEMORY.md. "
-        "When it is off, only what you or an assistant saves on purpose is kept."
+        "After each turn of a conversation, facts worth keeping become memories and lines of MEMORY.md. When this "
+        "is off, only what you or an assistant saves on purpose is kept."
     ),
     (Setting("autoExtract", Kind.SWITCH, gettext_lazy("Learn from conversations"), ("enabled",)),),
 )
@@ -109,11 +109,11 @@ GATE = Part(
     "gate",
     gettext_lazy("Quality gate"),
     gettext_lazy(
-        "A model judges each new fact before it is kept, and drops what is trivial, passing or known already. "
-        "The facts are sent to the provider of the model."
+        "A model judges each new fact before it is kept, and drops what is trivial, passing or already known. The "
+        "facts are sent to the model’s provider."
     ),
     (
-        Setting("llmGatingEnabled", Kind.SWITCH, gettext_lazy("Judge new facts by a model")),
+        Setting("llmGatingEnabled", Kind.SWITCH, gettext_lazy("Use a model to judge new facts")),
         Setting("llmGatingModel", Kind.MODEL, gettext_lazy("Model that judges")),
     ),
     is_by_model=True,
@@ -122,13 +122,13 @@ EXTRACTION = Part(
     "extraction",
     gettext_lazy("Smart extraction"),
     gettext_lazy(
-        "A model reads the last messages of a conversation and finds facts that fixed rules miss. Without an answer of "
-        "the model, the rules are used. The messages are sent to the provider of the model."
+        "A model reads the latest messages of a conversation and finds facts that fixed rules miss. If the model "
+        "does not answer, the rules are used instead. The messages are sent to the model’s provider."
     ),
     (
-        Setting("llmExtractionEnabled", Kind.SWITCH, gettext_lazy("Find facts by a model")),
+        Setting("llmExtractionEnabled", Kind.SWITCH, gettext_lazy("Use a model to find facts")),
         Setting("llmExtractionModel", Kind.MODEL, gettext_lazy("Model that finds facts")),
-        Setting("llmExtractionMaxMessages", Kind.NUMBER, gettext_lazy("Messages that it reads at most")),
+        Setting("llmExtractionMaxMessages", Kind.NUMBER, gettext_lazy("Maximum messages it reads")),
     ),
     is_by_model=True,
 )
@@ -136,15 +136,15 @@ COMPACTION = Part(
     "compaction",
     gettext_lazy("Compaction"),
     gettext_lazy(
-        "When MEMORY.md has grown long, a model proposes a shorter one that says the same: facts that belong together "
-        "become one. Its facts are sent to the provider of the model. You decide about each proposal, unless you have "
-        "it applied by itself."
+        "When MEMORY.md has grown long, a model proposes a shorter one that says the same: facts that belong "
+        "together are merged. Its facts are sent to the model’s provider. You decide about each proposal, unless "
+        "you have it applied automatically."
     ),
     (
-        Setting("llmCompactionEnabled", Kind.SWITCH, gettext_lazy("Keep MEMORY.md short by a model")),
+        Setting("llmCompactionEnabled", Kind.SWITCH, gettext_lazy("Use a model to keep MEMORY.md short")),
         Setting("llmCompactionModel", Kind.MODEL, gettext_lazy("Model that shortens")),
-        Setting("llmCompactionFactThreshold", Kind.NUMBER, gettext_lazy("Begin when there are more facts than")),
-        Setting("llmCompactionAutoApply", Kind.SWITCH, gettext_lazy("Apply it by itself, where no fact is dropped")),
+        Setting("llmCompactionFactThreshold", Kind.NUMBER, gettext_lazy("Start when there are more facts than")),
+        Setting("llmCompactionAutoApply", Kind.SWITCH, gettext_lazy("Apply it automatically if no fact is dropped")),
     ),
     is_by_model=True,
 )
@@ -156,9 +156,9 @@ TIMES = Part(
         "a long one."
     ),
     (
-        Setting("enabled", Kind.SWITCH, gettext_lazy("Listen to conversations at all")),
-        Setting("minNewMessages", Kind.NUMBER, gettext_lazy("New messages before facts are looked for")),
-        Setting("extractIntervalSeconds", Kind.NUMBER, gettext_lazy("Seconds between two looks at a conversation")),
+        Setting("enabled", Kind.SWITCH, gettext_lazy("Read conversations")),
+        Setting("minNewMessages", Kind.NUMBER, gettext_lazy("New messages needed before looking for facts")),
+        Setting("extractIntervalSeconds", Kind.NUMBER, gettext_lazy("Minimum seconds between extractions")),
         Setting(
             "flushThreshold",
             Kind.PERCENT,

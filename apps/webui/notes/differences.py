@@ -50,4 +50,4 @@ def words(line: DiffLine) -> str:
     if line.kind is not LineKind.HUNK:
         return cut(line.text, MAX_LINE_CHARS)
     found = re.search(r"\d+", line.text)
-    return _("From line %(number)s on") % {"number": found[0]} if found else _("Only line ends differ.")
+    return _("From line %(number)s") % {"number": found[0]} if found else _("Only line ends differ.")

@@ -33,7 +33,7 @@ class EntryForm(forms.Form):
     """Something to add to the log of today."""
 
     entry = forms.CharField(
-        label=gettext_lazy("Add to the log of today"),
+        label=gettext_lazy("Add to today’s log"),
         max_length=MAX_ENTRY_CHARS,
         widget=forms.Textarea(attrs={"rows": 2}),
     )
@@ -141,7 +141,7 @@ def today_append(request: HttpRequest, person: Person) -> HttpResponse:
         except MemoryHubError as error:
             form.add_error("entry", problem_words(error))
         else:
-            messages.success(request, _("Added to the log of today."))
+            messages.success(request, _("Added to today’s log."))
             return HttpResponseRedirect(note_of_today().url)
     context = {**listed(request, person), "entry_form": form}
     return render_page(request, person, "webui/notes/page.html", _("Notes"), **context)

@@ -20,7 +20,7 @@ from apps.webui.person import Person
 KINDS = {
     "append": gettext_lazy("Added to"),
     "edit": gettext_lazy("Edited"),
-    "restore": gettext_lazy("Brought back"),
+    "restore": gettext_lazy("Restored"),
     "found": gettext_lazy("Changed on the disk"),
     "kept": gettext_lazy("Kept aside, because something else was saved first"),
     "delete": gettext_lazy("Deleted"),

@@ -127,6 +127,6 @@ def version_restore(request: HttpRequest, person: Person, uuid: UUID) -> HttpRes
         messages.warning(request, problem_words(error))
         return HttpResponseRedirect(reverse("webui:note_version", args=[uuid]))
     if before is None or before.sha256 == restored.sha256:
-        messages.success(request, _("It was like this already."))
+        messages.success(request, _("It was already like this."))
         return HttpResponseRedirect(note.url)
     return HttpResponseRedirect(f"{note.url}?undo={before.uuid}")

@@ -27,16 +27,16 @@ class ForgetForm(forms.Form):
     """The wish to be forgotten. typed: the name as which the person signs in."""
 
     account = forms.ChoiceField(
-        label=gettext_lazy("What becomes of your account?"),
+        label=gettext_lazy("What happens to your account?"),
         choices=(
-            (STAYS, gettext_lazy("It stays: I can sign in afterwards, and begin with nothing.")),
+            (STAYS, gettext_lazy("Keep it: I can still sign in, and start from scratch.")),
             (GOES, gettext_lazy("It is removed with everything else.")),
         ),
         widget=forms.RadioSelect,
         initial=STAYS,
     )
     typed = forms.CharField(
-        label=gettext_lazy("Type the name as which you sign in, to confirm"),
+        label=gettext_lazy("Type the name you sign in with to confirm"),
         max_length=200,
         widget=forms.TextInput(attrs={"autocomplete": "off", "autocapitalize": "off", "spellcheck": "false"}),
     )
@@ -67,7 +67,7 @@ def forget_page(request: HttpRequest, person: Person) -> HttpResponse:
             form.add_error(None, error.detail)
         else:
             note_object("person", "", scope=person.scope)
-            messages.success(request, _("Noted. Until then you can take it back on every page."))
+            messages.success(request, _("Noted. Until then, you can take it back from any page."))
             return HttpResponseRedirect(reverse("webui:privacy") + "#forget")
     found = erasure_preview(person.user_id)
     return render_page(
@@ -90,7 +90,7 @@ def take_back(request: HttpRequest, person: Person) -> HttpResponse:
     try:
         plan_take_back(user_id=person.user_id)
     except MemoryHubError:
-        messages.warning(request, _("This cannot be taken back any more."))
+        messages.warning(request, _("This can no longer be taken back."))
     else:
         note_object("person", "", scope=person.scope)
         messages.success(request, _("Taken back. Nothing was forgotten."))

@@ -27,19 +27,22 @@ def kept_of(person: Person) -> list[Kept]:
     """Return what is kept of a person, and how long."""
     config = settings.MEMORYHUB
     return [
-        Kept(_("Memories"), _("Until you forget them. A forgotten one is found by no app, and can be brought back.")),
+        Kept(_("Memories"), _("Until you forget them. No app finds a forgotten memory, and you can bring it back.")),
         Kept(_("How a memory changed, and why"), _("As long as the memory.")),
         *kept_events(person),
         Kept(_("Notes and their versions"), _("Until everything is forgotten.")),
         Kept(_("The words of conversations"), in_days(config.conversation_days)),
         Kept(_("Questions to language models"), in_days(config.guards.call_retention_days)),
         Kept(_("Which app used a memory"), in_days(USES_KEPT.days)),
-        Kept(_("Who looked, and who did what"), in_days(config.audit_days)),
+        Kept(_("Who viewed what, and who did what"), in_days(config.audit_days)),
         Kept(_("Your file to download"), in_days(KEPT.days)),
-        Kept(_("Receipts of forgetting"), _("For good. They say how much was removed, and not whose it was.")),
+        Kept(_("Receipts of forgetting"), _("For good. They say how much was removed, not whose it was.")),
         Kept(
             _("Backups"),
-            _("Those who run this hub may keep copies, from which nothing is removed here. Ask them how long."),
+            _(
+                "The people who run this hub may keep backups, and nothing is removed from those here. Ask them how "
+                "long they keep them."
+            ),
         ),
     ]
 

@@ -17,13 +17,13 @@ from apps.webui.person import Person
 
 PER_PAGE = 25
 WORDS: dict[str, str | Promise] = {
-    "person_look.begin": gettext_lazy("began to look at your pages"),
-    "person_look.end": gettext_lazy("stopped looking at your pages"),
+    "person_look.begin": gettext_lazy("started viewing your pages"),
+    "person_look.end": gettext_lazy("stopped viewing your pages"),
     "person.open": gettext_lazy("opened the page about you in the admin"),
     "person.export": gettext_lazy("downloaded everything about you"),
-    "export.open": gettext_lazy("downloaded what is kept of you"),
-    "erasures.create": gettext_lazy("asked what forgetting you would remove, or began it"),
-    "person.forget": gettext_lazy("began to forget you"),
+    "export.open": gettext_lazy("downloaded what is kept about you"),
+    "erasures.create": gettext_lazy("checked what forgetting you would remove, or started it"),
+    "person.forget": gettext_lazy("started forgetting you"),
 }
 
 
@@ -73,7 +73,7 @@ def who_of(entry: AuditEntry) -> str:
     if entry.actor_kind == ActorKind.KEY:
         return _("The app %(name)s") % {"name": entry.actor}
     if entry.actor_kind == ActorKind.COMMAND:
-        return _("%(name)s, on the machine of the hub,") % {"name": entry.actor}
+        return _("%(name)s, on the hub’s machine,") % {"name": entry.actor}
     return _("The hub") if entry.actor_kind == ActorKind.HUB else entry.actor
 
 
@@ -93,4 +93,4 @@ def looked_page(request: HttpRequest, person: Person) -> HttpResponse:
     """Show who looked, page by page. `older`: the key of the last entry of the page before."""
     older = request.GET.get("older", "")
     lines, more = lines_of(person, PER_PAGE, int(older) if older.isdecimal() and len(older) < 19 else None)
-    return render_page(request, person, "webui/privacy/looked.html", _("Who looked"), looked=lines, more=more)
+    return render_page(request, person, "webui/privacy/looked.html", _("Who viewed it"), looked=lines, more=more)

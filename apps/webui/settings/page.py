@@ -23,7 +23,7 @@ from apps.webui.person import Person
 
 def languages() -> list[tuple[str, Any]]:
     """Return the languages to choose from, each by its own name."""
-    return [("", gettext_lazy("As the browser asks for")), *settings.LANGUAGES]
+    return [("", gettext_lazy("Same as the browser")), *settings.LANGUAGES]
 
 
 def zones() -> Iterator[tuple[str, Any]]:

@@ -118,7 +118,7 @@ def test_only_open_decisions_wait_in_the_queue(operator: Client, decide: Decide)
 
 
 def test_an_empty_queue_says_that_nothing_waits(operator: Client) -> None:
-    assert "No decision waits for review." in text_of(operator, LIST)
+    assert "No decisions are waiting for review." in text_of(operator, LIST)
 
 
 @pytest.mark.parametrize(
@@ -506,7 +506,7 @@ def test_looking_shows_what_would_be_reverted_and_reverts_nothing(operator: Clie
 def test_a_choice_of_nothing_is_refused(operator: Client, decide: Decide) -> None:
     decide()
     response = preview(operator, rule="")
-    assert "Name a rule, or a span of time." in response.content.decode()
+    assert "Choose a rule or a time range." in response.content.decode()
     assert "token" not in response.context
 
 

@@ -159,7 +159,7 @@ def test_operator_key_with_bound_is_refused_with_reason(operator: Client) -> Non
 
 def test_expiry_in_past_is_refused_with_reason(operator: Client) -> None:
     response = add(operator, expires_at_0="2020-01-01", expires_at_1="00:00:00")
-    assert "The expiry must lie in the future." in response.content.decode()
+    assert "The expiry must be in the future." in response.content.decode()
     assert not ApiKey.objects.exists()
 
 

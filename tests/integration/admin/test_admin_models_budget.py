@@ -172,7 +172,7 @@ def test_open_breaker_is_shown_with_since_when_and_why(clock: DeterministicClock
 def test_breaker_whose_pause_is_over_waits_for_next_call(clock: DeterministicClock) -> None:
     breaker("openai", "open", NOON - timedelta(minutes=5))
     card = shown(clock)["providers"][0]["breaker"]
-    assert (card["meaning"], card["retry_at"]) == ("The next call may find out whether it is back.", "")
+    assert (card["meaning"], card["retry_at"]) == ("The next call may test whether it is back.", "")
 
 
 @pytest.mark.usefixtures("both")
@@ -234,7 +234,7 @@ def test_waiving_asks_first(operator: Client, now: datetime) -> None:
     spent("9.5", now.date())
     before = stored()
     question = operator.get(WAIVE, headers={"HX-Request": "true"}).content.decode()
-    assert "Waive what was spent today?" in question
+    assert "Reset today's spending?" in question
     assert stored() == before
 
 

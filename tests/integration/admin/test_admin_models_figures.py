@@ -122,7 +122,7 @@ def test_refused_calls_name_the_setting_and_what_helps(operator: Client, guard: 
 @pytest.mark.parametrize(
     ("reason", "label", "link"),
     [
-        (("budget", "budget_exceeded"), "Waive what was spent today", WAIVE),
+        (("budget", "budget_exceeded"), "Reset today's spending", WAIVE),
         (("breaker", "open"), "Reset the breaker of openai", f"{RESET}?provider=openai"),
         (("breaker", "half_open"), "Reset the breaker of openai", f"{RESET}?provider=openai"),
         (

@@ -53,12 +53,12 @@ def test_requests_of_models_are_shown_in_numbers_and_bars(operator: Client) -> N
         ("Asked for a tool", "5", "83% of all outputs"),
         ("Fallback rate", "60%", "2 to VCP, 1 to plain text"),
         ("Repaired", "1", "25% of the requests"),
-        ("Damaged ABP", "1", "outputs whose ABP blocks were all of no use"),
+        ("Damaged ABP", "1", "outputs whose ABP blocks were all unusable"),
         ("Not acted upon", "1", "blocks and markers: quoted, damaged or superseded"),
     ]
     shown = {tool["name"]: (tool["total"], [part["text"] for part in tool["parts"]]) for tool in page["tools"]}
     assert shown["memory_search"] == ("3", ["3 done"])
-    assert shown["names that no tool has"] == ("1", ["1 unknown tool"])
+    assert shown["unknown tool names"] == ("1", ["1 unknown tool"])
     assert shown["memory_save"] == ("0", [])
     assert {one.label: one.values[-1] for one in page["chart"].series} == {"ABP": 2, "VCP": 2, "no tool asked for": 2}
     assert "60%" in text_of(operator, HERE)
@@ -69,7 +69,7 @@ def test_every_tool_of_hub_is_there_and_others_that_were_counted() -> None:
     runs("unknown", "unknown_tool")
     names = [tool["name"] for tool in tools_page()["tools"]]
     assert set(names) >= {tool.name for tool in tool_registry()} | {"a_tool_of_an_older_version"}
-    assert names[-1] == "names that no tool has"
+    assert names[-1] == "unknown tool names"
 
 
 def test_parts_of_tool_are_shares_of_its_requests() -> None:

@@ -65,7 +65,9 @@ def test_the_first_page_says_how_the_hub_is(operator: Client, remember: Remember
 
 def test_first_page_says_whether_events_become_memories(operator: Client) -> None:
     def tile() -> tuple[str, str, str]:
-        [found] = [one for one in operator.get(INDEX).context["tiles"] if one.label == "Events to become memories"]
+        [found] = [
+            one for one in operator.get(INDEX).context["tiles"] if one.label == "Events waiting to become memories"
+        ]
         return found.value, found.note, found.tone
 
     assert tile() == ("0", "no routing policy is switched on", "")

@@ -170,7 +170,7 @@ def test_neighbours_without_user_are_refused_at_field(operator: Client, rule: Me
     values = hidden(page_of(rehearse(operator, rule)))
     extent = {"rehearsal-limit": "10", "rehearsal-max_pairs": "10", "rehearsal-neighbours": "on"}
     response = operator.post(here(rule), {**values, **extent})
-    assert "Say whose memories to compare." in page_of(response)
+    assert "Choose whose memories to compare." in page_of(response)
     assert "tiles" not in response.context
 
 

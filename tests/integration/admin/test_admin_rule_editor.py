@@ -125,7 +125,7 @@ def test_edits_are_said_in_words_and_as_lines_of_the_document(operator: Client, 
 
 def test_a_form_that_was_not_edited_differs_in_nothing(operator: Client, leaf: MergeRule) -> None:
     page = preview(operator, leaf)
-    assert "Nothing differs from what is saved." in page
+    assert "There are no unsaved changes." in page
     assert 'data-changes="0"' in page
 
 

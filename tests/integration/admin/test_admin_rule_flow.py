@@ -57,7 +57,7 @@ def test_each_says_what_it_catches_and_from_whom_it_inherits(operator: Client) -
     register("base", priority=5)
     register("hers", extends="base", conditions={"user_id": "ana"}, merge={"boost_amount": 0.2})
     text = words_of(text_of(operator, LIST))
-    assert "hers On New memories of the user ana, but for those that were only inferred" in text
+    assert "hers On New memories of the user ana, except those that were only inferred" in text
     assert "Inherits from base 2 settings of its own" in text
     assert "by admin:rita" in text
 

@@ -67,7 +67,7 @@ def test_list_shows_days_kept_and_events_deleted(operator: Client, everybody: Re
     RetentionPolicy.objects.filter(pk=home.pk).update(last_run_at=timeline.NOON, last_pruned_count=1_234)
     text = words_of(operator.get(LIST))
     for expected in (
-        "everybody without a policy of their own", "everything; 90 days when it is on", "never", "the household home",
+        "everybody without their own policy", "everything; 90 days when it is on", "never", "the household home",
         "30 days", "1,234", "2026-05-10 12:00:00",
     ):  # fmt: skip
         assert expected in text
@@ -76,7 +76,7 @@ def test_list_shows_days_kept_and_events_deleted(operator: Client, everybody: Re
 def test_switching_on_is_asked_about_first(operator: Client, everybody: RetentionPolicy, old: TimelineEvent) -> None:
     response = operator.post(page_of(everybody), {"days": "90", "is_enabled": "on"})
     text = words_of(response)
-    assert "Delete the events of everybody without a policy of their own that are older than 90 days?" in text
+    assert "Delete the events of everybody without their own policy that are older than 90 days?" in text
     assert "The next run would delete 1 event." in text
     assert QUESTION in text
     assert saved(everybody) == (90, False)

@@ -237,7 +237,7 @@ def test_the_account_of_nothing() -> None:
         (TextDiagnostics(SearchMode.KEYWORD, "exact", 0), "Compared by words."),
         (
             TextDiagnostics(SearchMode.KEYWORD, "exact", 0, "embedding_unavailable"),
-            "Compared by words: the embedding model does not answer.",
+            "Compared by words: the embedding model is not answering.",
         ),
     ],
 )

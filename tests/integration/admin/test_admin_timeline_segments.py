@@ -165,17 +165,17 @@ def test_what_is_damaged_is_said_first(operator: Client) -> None:
 def test_lists_are_tabs_of_the_timeline(operator: Client, model: str) -> None:
     text = text_of(operator, reverse(f"admin:episodic_{model}_changelist"))
     assert f'href="{reverse(f"admin:episodic_{model}_changelist")}" aria-current="page"' in text
-    assert "All segments are well." in text
+    assert "All segments are fine." in text
 
 
 def test_routing_is_a_tab_of_the_timeline(operator: Client) -> None:
     text = text_of(operator, reverse("admin:semantic_routingpolicy_changelist"))
     assert f'href="{reverse("admin:semantic_routingpolicy_changelist")}" aria-current="page"' in text
-    assert "All segments are well." in text
+    assert "All segments are fine." in text
 
 
 def test_tabs_are_those_the_viewer_may_see(staff: Callable[..., Client]) -> None:
     text = text_of(staff("view_timelinewarning"), reverse("admin:episodic_timelinewarning_changelist"))
     nav = text.split('aria-label="Timeline">')[1].split("</nav>")[0]
     assert nav.count("<a ") == 1
-    assert "All segments are well." not in text
+    assert "All segments are fine." not in text

@@ -51,7 +51,7 @@ def test_level_is_said_with_reasons_and_hints(operator: Client, large: None) -> 
     publish(ProcessKind.WEB, {}, {"index": facts})
     text = text_of(operator, INDEX)
     assert "Past a limit" in text
-    assert "Because the indexes take more memory than they may." in text
+    assert "Because the indexes use more memory than they may." in text
     assert "Raise MEMORYHUB_INDEX_CACHE_MB" in text
     assert "4.8 MB" in text
 
@@ -140,4 +140,4 @@ def test_process_publishes_every_cache(remember: Callable[..., Memory]) -> None:
 
 def test_without_facts_no_cache_is_shown(operator: Client) -> None:
     publish(ProcessKind.WEB, {}, {"index": index_facts()})
-    assert "No web process has said yet what it remembers." in text_of(operator, INDEX)
+    assert "No web process has reported on its caches yet." in text_of(operator, INDEX)

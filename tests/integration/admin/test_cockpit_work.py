@@ -105,11 +105,11 @@ def test_kind_of_failure_is_set_aside_until_it_fails_again(operator: Client) -> 
     key = key_of(operator)
     post(operator, "work_aside", key)
     text = text_of(operator, WORK)
-    assert "No failed task waits for you." in text
+    assert "No failed tasks need you." in text
     assert "Set aside: 1 kind" in text
     assert "OSError" in text_of(operator, reverse("cockpit_work_failure", args=[key]))
     fail()
-    assert "No failed task waits for you." not in text_of(operator, WORK)
+    assert "No failed tasks need you." not in text_of(operator, WORK)
 
 
 def test_queue_says_what_waits_and_runs(operator: Client) -> None:

@@ -149,7 +149,7 @@ def test_a_dry_run_says_what_each_file_would_become(operator: Client, folder: Pa
     assert "Use &lt;b&gt;SQLite&lt;/b&gt; at the edge" in text
     assert "adr/0004-broken.md" in text
     assert "1 constraint" in text
-    assert "Files that are no items" in text
+    assert "Files that are not items" in text
     assert not KnowledgeItem.objects.exists()
 
 

@@ -156,5 +156,5 @@ def test_a_cell_that_a_spreadsheet_would_calculate_is_defused(text: str) -> None
 
 def test_an_empty_audit_says_what_will_be_there(viewer: Callable[..., Client]) -> None:
     browser = viewer(household_id="nowhere")
-    assert "Nothing was recorded yet" in shown(browser)
+    assert "Nothing recorded yet" in shown(browser)
     assert "No entry matches" in shown(browser, actor="x")

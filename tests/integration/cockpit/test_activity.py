@@ -135,7 +135,7 @@ def test_a_search_that_was_cut_off_says_how_far_it_went(operator: Client, monkey
     for number in range(7):
         save(f"Fact {number}", user="ben")
     text = text_of(operator, HERE, person="ana")
-    assert "Nothing happened in this span, as far as it was searched." in text
+    assert "Nothing happened in the part of this time range that was searched." in text
     assert "Search further back" in text
     context = page(operator, person="ana")
     while not context["rows"]:

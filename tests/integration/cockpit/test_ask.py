@@ -52,7 +52,7 @@ def test_ask_shows_what_key_would_get(operator: Client, remember: Remember) -> N
     remember("Ana drinks green tea")
     remember("Ben drinks black tea", user="ben")
     text = ask(operator, "Who drinks tea?", key=str(make_key(user_id="ana").uuid))
-    found, missing = text.split("What would have been there")
+    found, missing = text.split("What was left out, and why")
     assert "Ana <mark>drinks</mark> green <mark>tea</mark>" in found
     assert "for the key kitchen" in found
     assert "Ben" not in found
@@ -88,7 +88,7 @@ def test_superseded_memory_says_by_which_and_by_what_decision(operator: Client, 
     given = ask(operator, "Does Ana live in Lisbon?", user_id="ana")
     assert "The rules replaced it by the one above." in given
     conflict_accept(access=HUB, uuid=receipt.uuid)
-    missing = ask(operator, "Does Ana live in Lisbon?", user_id="ana").split("What would have been there")[1]
+    missing = ask(operator, "Does Ana live in Lisbon?", user_id="ana").split("What was left out, and why")[1]
     loser = Memory.objects.exclude(status="active").get()
     assert reverse("admin:semantic_memory_change", args=[loser.superseded_by.pk]) in missing
     assert reverse("admin:semantic_conflict_change", args=[receipt.uuid]) in missing
@@ -116,7 +116,7 @@ def test_bound_account_sees_nothing_of_others_and_asks_as_keys_within(remember: 
     for fields in ({}, {"key": str(inside.uuid)}, {"household_id": "work"}, {"user_id": "zoe"}):
         text = ask(client, "Who drinks tea?", **fields)
         assert "Zoe" not in text
-        assert "zoe" not in text.split("What would have been there")[1].replace("asked for user zoe", "")
+        assert "zoe" not in text.split("What was left out, and why")[1].replace("asked for user zoe", "")
     assert "green <mark>tea" in ask(client, "Who drinks tea?")
     assert "Select a valid choice" in ask(client, "tea", key=str(outside.uuid))
 

@@ -110,8 +110,8 @@ def test_page_shows_list_pair_and_receipt(operator: Client, decide: Decide) -> N
 
 
 def test_empty_queue_says_so(operator: Client) -> None:
-    assert "No decision waits for review." in shown(operator)
-    assert "Nothing that you have reviewed is here." in shown(operator, view="mine")
+    assert "No decisions are waiting for review." in shown(operator)
+    assert "You have not reviewed anything here." in shown(operator, view="mine")
 
 
 def test_contents_need_permission_to_view_memories(staff: Callable[..., Client], decide: Decide) -> None:
@@ -294,7 +294,10 @@ def test_bound_reviewer_sees_and_decides_about_the_household_only(reviewer: Clie
         assert reviewer.get(url).status_code == 404
     assert foreign.user_id not in shown(reviewer, PAGE, receipt=foreign.pk)
     said = act(reviewer, "accept", own, foreign)
-    assert (said["done"], [one["reason"] for one in said["refused"]]) == ([own.pk], ["It is gone, with its memories."])
+    assert (said["done"], [one["reason"] for one in said["refused"]]) == (
+        [own.pk],
+        ["It no longer exists, and neither do its memories."],
+    )
     assert state(foreign) == "open"
 
 

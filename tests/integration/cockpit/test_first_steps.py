@@ -146,7 +146,7 @@ def test_the_sample_is_brought_in_and_removed(operator: Client) -> None:
     FirstSteps.objects.update(sample_run=None)
     sample_unload("run")
     assert not Memory.objects.filter(user_id__startswith=PREFIX).exists()
-    assert "Bring in the sample household" in text_of(operator, NOW)
+    assert "Load the sample household" in text_of(operator, NOW)
 
 
 def test_they_are_for_who_may_make_keys(staff: Callable[..., Client]) -> None:

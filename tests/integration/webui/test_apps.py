@@ -38,10 +38,14 @@ def page(browser: Client, name: str, *arguments: object) -> str:
 @pytest.mark.parametrize(
     ("options", "what", "whom"),
     [
-        ({}, "Reads and writes what is yours.", "It sees nothing of others."),
-        ({"permission": Permission.READ}, "Reads what is yours.", "It sees nothing of others."),
-        ({"reads": ["team:x"]}, "Reads and writes what is yours.", "It also sees what others shared with it."),
-        ({"scope": Scope(ANA, "home")}, "Reads and writes what is yours in home.", "It sees nothing of others."),
+        ({}, "Reads and writes your data.", "It cannot see other people’s data."),
+        ({"permission": Permission.READ}, "Reads what is yours.", "It cannot see other people’s data."),
+        ({"reads": ["team:x"]}, "Reads and writes your data.", "It also sees what others shared with it."),
+        (
+            {"scope": Scope(ANA, "home")},
+            "Reads and writes what is yours in home.",
+            "It cannot see other people’s data.",
+        ),
         (
             {"scope": Scope(household_id="home")},
             "Reads and writes what concerns home.",
@@ -49,17 +53,17 @@ def page(browser: Client, name: str, *arguments: object) -> str:
         ),
         (
             {"scope": Scope(BEN), "reads": [ANA]},
-            "Reads what is yours, because it was shared with it.",
-            "It belongs to someone else and sees what is theirs, too.",
+            "Reads your data, because it was shared with it.",
+            "It belongs to someone else and can see their data, too.",
         ),
         (
             {"scope": Scope()},
-            "Reads and writes what the hub knows of everyone.",
+            "Reads and writes what the hub knows about everyone.",
             "It also sees what belongs to everyone else here.",
         ),
         (
             {"scope": Scope(), "permission": Permission.OPERATOR},
-            "Manages this hub: it reads and writes what the hub knows of everyone, and makes other keys.",
+            "Manages this hub: it reads and writes what the hub knows about everyone, and creates other keys.",
             "It also sees what belongs to everyone else here.",
         ),
     ],

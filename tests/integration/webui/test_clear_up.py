@@ -88,7 +88,7 @@ def test_an_answer_to_what_was_reviewed_since_is_refused(ana: Client) -> None:
     receipt = disagree()
     answer(ana, receipt, "both")
     page = answer(ana, receipt, "old")
-    assert "This was decided already." in page
+    assert "This was already decided." in page
     assert standing() == [OLD, NEW]
 
 

@@ -56,7 +56,7 @@ def test_no_page_opens_without_a_look_and_none_takes_a_form_with_one(page, memor
     for method in ("post", "put", "patch", "delete", "options"):
         answer = getattr(browser, method)(url)
         assert answer.status_code == 403
-        assert "You look at the pages of another person" in answer.content.decode()
+        assert "You’re viewing another person’s pages" in answer.content.decode()
     assert browser.get(url).status_code in ({403} if page.is_own else {200, 404, 405})
     assert list(Memory.objects.values()) == before
 
@@ -88,7 +88,7 @@ def test_who_when_why_and_which_pages_are_for_the_person_to_read(memory: Memory,
         ("person_look.end", ""),
     ]
     read = ana.get(reverse("webui:privacy_looked")).content.decode()
-    for words in ("olga", WHY, "began to look at your pages", "opened your page “Home”", "opened one of your memories"):
+    for words in ("olga", WHY, "started viewing your pages", "opened your page “Home”", "opened one of your memories"):
         assert words in read
     assert reverse("webui:memory", args=[memory.uuid]) in read
 

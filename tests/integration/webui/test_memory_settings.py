@@ -269,7 +269,7 @@ def test_a_proposal_is_used_and_undone(ana: Client) -> None:
     assert before is not None
     assert "Ana has 2 cats." in page(ana, before[1])
     shown = ana.post(decide, {"step": "undo"}, follow=True).content.decode()
-    assert "MEMORY.md is again what it was before." in shown
+    assert "MEMORY.md is back to what it was before." in shown
     assert written() == TEXT
 
 

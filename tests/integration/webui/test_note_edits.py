@@ -195,7 +195,7 @@ def test_versions_say_who_and_when_and_two_are_compared(ana: Client) -> None:
     assert "1 line is taken out" in shown
     for missing in ("?from=1&to=99", "?from=x&to=1"):
         assert "From version" not in page(ana, VERSIONS + missing)
-    assert "One of these versions is not there." in page(ana, f"{VERSIONS}?from=1&to=99")
+    assert "One of these versions does not exist." in page(ana, f"{VERSIONS}?from=1&to=99")
 
 
 def test_an_older_version_is_brought_back_and_that_is_undone(ana: Client) -> None:
@@ -205,7 +205,7 @@ def test_an_older_version_is_brought_back_and_that_is_undone(ana: Client) -> Non
     first = NoteVersion.objects.get(number=1)
     shown = page(ana, reverse("webui:note_version", args=[first.uuid]))
     assert "- figs" in shown
-    assert "Bring this version back" in shown
+    assert "Restore this version" in shown
     restore = reverse("webui:note_restore", args=[first.uuid])
     shown = ana.post(restore, follow=True).content.decode()
     assert path.read_text() == TEXT
@@ -213,7 +213,7 @@ def test_an_older_version_is_brought_back_and_that_is_undone(ana: Client) -> Non
     assert undo is not None
     ana.post(undo[1])
     assert path.read_text() == "- nothing\n"
-    assert "It was like this already." in ana.post(undo[1], follow=True).content.decode()
+    assert "It was already like this." in ana.post(undo[1], follow=True).content.decode()
 
 
 def test_many_versions_come_in_pages(ana: Client) -> None:
@@ -233,7 +233,7 @@ def test_a_deletion_has_no_text_to_bring_back(ana: Client) -> None:
     NoteVersion.objects.filter(number=2).update(kind="delete", at=datetime.now(UTC) - timedelta(days=1))
     version = NoteVersion.objects.get(number=2)
     shown = page(ana, reverse("webui:note_version", args=[version.uuid]))
-    assert "Bring this version back" not in shown
+    assert "Restore this version" not in shown
     answer = ana.post(reverse("webui:note_restore", args=[version.uuid]), follow=True).content.decode()
     assert "This version is a deletion" in answer
 

@@ -46,7 +46,7 @@ def test_without_notes_the_page_says_what_belongs_there(ana: Client) -> None:
     assert "Empty. Write down what your assistants should know" in shown
     assert "No log yet." in shown
     assert "This note is empty." in page(ana, READ_MAIN)
-    assert "Nothing is in the log of this day." in page(ana, reverse("webui:note", args=["daily/2026-03-04.md"]))
+    assert "The log of this day is empty." in page(ana, reverse("webui:note", args=["daily/2026-03-04.md"]))
     assert ana.get(reverse("webui:note", args=["plans.md"])).status_code == 404
 
 
@@ -95,7 +95,7 @@ def test_a_file_that_cannot_be_read_says_why(ana: Client) -> None:
 def test_an_entry_is_added_to_the_log_of_today(ana: Client) -> None:
     day = daily_place(datetime.now(UTC).date())
     shown = ana.post(TODAY, {"entry": "Tea with Ben"}, follow=True).content.decode()
-    assert "Added to the log of today." in shown
+    assert "Added to today’s log." in shown
     assert on_disk(ANA, str(day)).endswith(" Tea with Ben\n")
     assert NoteVersion.objects.get(place=str(day)).author == "person:ana"
     before = on_disk(ANA, str(day))

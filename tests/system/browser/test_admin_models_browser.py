@@ -102,7 +102,7 @@ def test_the_pages_about_models_work_in_a_browser(live_server: LiveServer) -> No
         page.set_viewport_size({"width": 1280, "height": 900})
         page.goto(live_server.url + HERE)
         check_figures(page)
-        press_until(page, "Waive what was spent today")
+        press_until(page, "Reset today's spending")
         page.keyboard.press("Enter")
         page.click("#dialog button[type=submit]")
         page.wait_for_selector("text=$9.50 of today does not count any more.")

@@ -81,13 +81,13 @@ def test_the_sample_household_is_brought_in_and_removed(hub: Hub, browser: Brows
         page = context.new_page()
         complaints = watch(page)
         sign_in(page, hub, Hand())
-        page.get_by_role("button", name="Bring in the sample household").click()
+        page.get_by_role("button", name="Load the sample household").click()
         page.get_by_role("button", name="Remove it again").wait_for(timeout=PATIENCE)  # by the socket
         page.get_by_role("link", name="Look around").click()
         page.get_by_role("link", name="sample-ida").wait_for()
         page.goto(printed(hub, "/admin/"))
         page.get_by_role("button", name="Remove it again").click()
-        page.get_by_role("button", name="Bring in the sample household").wait_for(timeout=PATIENCE)
+        page.get_by_role("button", name="Load the sample household").wait_for(timeout=PATIENCE)
     assert complaints == []
 
 

@@ -152,7 +152,7 @@ def test_notes_are_searched(live_server: LiveServer, settings: Any, locale: str)
         assert "figs" not in shown.page.inner_text("#hits")
         box.fill("zebra")
         box.press("Enter")
-        shown.page.wait_for_selector(f"#hits >> text={shown.words('Nothing in your notes says something about this.')}")
+        shown.page.wait_for_selector(f"#hits >> text={shown.words('Your notes say nothing about this.')}")
         assert shown.page.evaluate("window.isSamePage")
         assert "zebra" not in shown.page.url
 
@@ -168,7 +168,7 @@ def test_a_model_of_the_intake_is_switched(live_server: LiveServer, settings: An
         assert shown.part(part).locator("select").input_value() == "gpt-4o-mini"
         assert shown.page.evaluate("document.activeElement.name") == SWITCHES[part]
         if part == "extraction":
-            limit = shown.part(part).get_by_label(shown.words("Messages that it reads at most"))
+            limit = shown.part(part).get_by_label(shown.words("Maximum messages it reads"))
             assert limit.input_value() == "20"
             limit.fill("35")
             limit.press("Tab")
@@ -185,7 +185,7 @@ def test_compaction_is_switched(live_server: LiveServer, settings: Any, locale: 
         assert not shown.switch("compaction").is_checked()
         shown.toggle("compaction")
         assert stored() == {"llmCompactionEnabled": True}
-        limit = shown.part("compaction").get_by_label(shown.words("Begin when there are more facts than"))
+        limit = shown.part("compaction").get_by_label(shown.words("Start when there are more facts than"))
         assert limit.input_value() == "30"
         limit.fill("0")
         limit.press("Enter")
@@ -223,7 +223,7 @@ def test_compact_now_proposes_applies_and_undoes(live_server: LiveServer, settin
         part.get_by_role("link", name=shown.words("The version before")).wait_for()
         assert written() == SHORTER
         part.get_by_role("button", name=shown.words("Undo")).press("Enter")
-        part.get_by_text(shown.words("MEMORY.md is again what it was before.")).wait_for()
+        part.get_by_text(shown.words("MEMORY.md is back to what it was before.")).wait_for()
         assert written() == TEXT
 
 
@@ -236,7 +236,7 @@ def test_compact_now_says_why_there_is_no_proposal(live_server: LiveServer, sett
         part.get_by_role("button", name=shown.words("Compact now")).press("Enter")
         part.get_by_role("progressbar").wait_for()
         elsewhere(lambda: compaction_draft(uuid=Compaction.objects.get().uuid))
-        reason = "The chosen model is not offered by any provider of this hub. Choose another one."
+        reason = "No provider of this hub offers the chosen model. Choose another one."
         part.get_by_text(shown.words(reason)).wait_for()
         assert part.get_by_role("button", name=shown.words("Compact now")).is_visible()
         assert written() == TEXT
@@ -285,7 +285,7 @@ def test_a_provider_that_is_out_of_order_is_said(live_server: LiveServer, settin
     settings_of(ANA, llmGatingModel="of-last-year")
     with opened(live_server, settings, locale, lambda number, asked: Reply(status=503)) as shown:
         shown.toggle("gate")
-        sentence = "The provider does not answer now, or has no list of its models. What is chosen stays chosen."
+        sentence = "The provider is not answering, or does not list its models. Your choice is kept."
         shown.part("gate").get_by_text(shown.words(sentence)).wait_for()
         assert shown.part("gate").locator("select").input_value() == "of-last-year"
         assert stored() == {"llmGatingModel": "of-last-year", "llmGatingEnabled": True}

@@ -67,7 +67,7 @@ def test_a_person_reads_asks_forgets_and_clears_up_without_script(live_server: L
         assert standing() == []
         page.get_by_role("link", name="Home").click()
         ask(page, "which instrument does Ana play?")
-        page.wait_for_selector("text=Nothing that your assistants know answers this.")
+        page.wait_for_selector("text=Your assistants know nothing that answers this.")
         page.go_back()
         page.go_back()
         press(page, "Bring back", "It is back")

@@ -33,7 +33,7 @@ def test_a_square_without_samples_is_not_well() -> None:
     shown = squares([Minute(NOW - timedelta(minutes=1), 0)], NOW)
     assert [one.level for one in shown[-2:]] == [None, WELL]
     assert summary(shown) == ("No problem in the last 24 hours. Nothing was sampled in 95 of 96 quarters of an hour.")
-    assert summary(squares([], NOW)) == "Nothing was sampled in the last 24 hours."
+    assert summary(squares([], NOW)) == "No samples in the last 24 hours."
 
 
 def test_the_table_has_a_row_for_each_change() -> None:

@@ -46,7 +46,7 @@ def test_guesses_are_excepted_unless_the_rule_names_them() -> None:
 def test_steps_are_said_in_their_order() -> None:
     steps = {"priority_importance": True, "priority_recency": False, "allow_merge": False, "default_strategy": "reject"}
     assert describe_strategies(rule(arbitration=steps)) == (
-        "What stays: the more important memory, else the one of the more trusted source, "
+        "What stays: the more important memory, else the one from the more trusted source, "
         "else the one with the higher score, else the stored one, and the new one is rejected."
     )
 
@@ -61,7 +61,7 @@ def test_steps_are_said_in_their_order() -> None:
          "Arbitration, allow merge: as in parent (Yes), was No."),
         (SettingChange("conditions.user_id", "ana", None), "Conditions, user id: any, was ana."),
         (SettingChange("extends", INHERITED, "base"), "Inherits from base instead of the defaults."),
-        (SettingChange("description", "a", "b"), "The description is another one."),
+        (SettingChange("description", "a", "b"), "The description is different."),
     ],
 )  # fmt: skip
 def test_an_edit_is_said_in_a_sentence(change: SettingChange, words: str) -> None:
