@@ -15,6 +15,8 @@ from django.conf import settings
 from django.core.management import get_commands, load_command_class
 
 from memoryhub.postgres.server import MAJOR_VERSION
+from tests.pictures import ALL as PICTURES
+from tests.pictures import MAX_BYTES
 
 ROOT = Path(settings.BASE_DIR)
 DOCS = ROOT / "docs"
@@ -95,6 +97,16 @@ def test_every_mentioned_page_exists() -> None:
     assert len(mentioned) > 5
     missing = {name for name in mentioned if not (ROOT / name).exists() and not list(ROOT.glob(f"{name}-*.md"))}
     assert missing == set()
+
+
+# --- pictures -----------------------------------------------------------------------------------------
+
+
+def test_every_picture_is_light_and_shown() -> None:
+    kept = {file.name: file.stat().st_size for file in (DOCS / "pictures").iterdir()}
+    shown = {name for page in PAGES for name in re.findall(r"pictures/([\w-]+\.\w+)", page.read_text("utf-8"))}
+    assert {name for name, size in kept.items() if size > MAX_BYTES} == set()
+    assert set(kept) == shown == {name for picture in PICTURES for name in picture.files}
 
 
 # --- settings -----------------------------------------------------------------------------------------
