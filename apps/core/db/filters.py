@@ -83,7 +83,7 @@ def column_condition(comparison: Comparison, column: str) -> Q:
 
 
 def sql_condition(comparison: Comparison, computed: Sql) -> Q:
-    """Return the condition of a comparison of a computed number that is never NULL."""
+    """Return the condition of a comparison of a computed number or flag that is never NULL."""
     if comparison.operator is Operator.EXISTS:
         return EVERY_ROW if comparison.value else NO_ROW
     if comparison.operator is Operator.IN:

@@ -20,6 +20,7 @@ MEMORY_FIELDS: Mapping[str, FieldKind] = {
     "decay_policy": FieldKind.TEXT,
     "status": FieldKind.TEXT,
     "global": FieldKind.FLAG,
+    "managed": FieldKind.FLAG,
     "keywords": FieldKind.TEXTS,
     "importance": FieldKind.NUMBER,
     "confidence": FieldKind.NUMBER,

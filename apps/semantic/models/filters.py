@@ -3,17 +3,18 @@
 from datetime import datetime
 from typing import Any
 
-from django.db.models import Case, Expression, F, FloatField, Func, Q, Value, When
+from django.db.models import BooleanField, Case, Expression, F, FloatField, Func, Q, Value, When
 from django.db.models.functions import Coalesce, Floor, Greatest, Least, Power
 
-from apps.core.db.filters import Columns, condition
+from apps.core.db.filters import Columns, Infix, condition
 from apps.core.domain.filters.expression import Expression as Filter
 from apps.core.domain.filters.match import matches
 from apps.semantic.domain.confidence import DecayPolicy
 from apps.semantic.domain.filters import MEMORY_FIELDS
 from apps.semantic.models.memory import Memory, half_lives
 
-_RENAMED = {"id": "uuid", "global": "is_global"}
+_RENAMED = {"id": "uuid", "global": "is_global", "managed": "is_managed"}
+_IS_MANAGED = Infix(F("managed_by"), "<>", Value(""), BooleanField())
 _MILLION = Value(1_000_000.0)
 # What is less than these is nothing in six decimals; of smaller numbers PostgreSQL makes an error: underflow.
 _MAX_HALVES, _MIN_CONFIDENCE = Value(64.0), Value(1e-12)
@@ -22,7 +23,7 @@ _MAX_HALVES, _MIN_CONFIDENCE = Value(64.0), Value(1e-12)
 def memory_condition(asked: Filter, now: datetime) -> Q:
     """Return the condition that a filter asks of memories. now: the moment of the confidence that is asked for."""
     columns: Columns = {name: _RENAMED.get(name, name) for name in MEMORY_FIELDS}
-    return condition(asked, {**columns, "confidence": confidence_at(now)})
+    return condition(asked, {**columns, "confidence": confidence_at(now), "managed": _IS_MANAGED})
 
 
 def passes(memory: Memory, asked: Filter, now: datetime) -> bool:

@@ -247,6 +247,11 @@ class Memory(WithOffset):
         """Return the exact scope."""
         return Scope(self.user_id, self.household_id or None, self.persona_id or None)
 
+    @property
+    def is_managed(self) -> bool:
+        """Return whether it follows something that is kept elsewhere."""
+        return bool(self.managed_by)
+
     def has_expired(self, now: datetime) -> bool:
         """Return whether it is past the time until which it was to be found."""
         return self.expires_at is not None and self.expires_at <= now

@@ -314,7 +314,7 @@ def render_memory(memory: Memory, now: datetime) -> MemoryOutput:
         "further_sessions": memory.further_sessions,
         "context": memory.context,
         "metadata": memory.metadata,
-        "managed": bool(memory.managed_by),
+        "managed": memory.is_managed,
         "status": str(memory.status),
         "deleted": memory.status == MemoryStatus.DELETED,
         # Mostly there is none, which the column says as well, sooner than the relation.

@@ -69,7 +69,7 @@ class Source:
             **{name: self.text() for name in ("agent", "project", "type", "session_id")},
         )
         memory = new_memory(draft, draft.scope, word_columns(draft.content, (), "", None), self.moment())
-        memory.content_hash = str(memory.uuid)
+        memory.content_hash, memory.managed_by = str(memory.uuid), choose(["", "test:handbook"])
         memory.last_reinforced_at = self.moment() if some() < 0.5 else None
         return memory
 
@@ -127,8 +127,8 @@ def as_row(memory: Memory) -> dict[str, Any]:
     """The fields of a memory by the names of the API."""
     row = {name: getattr(memory, name, None) for name in MEMORY_FIELDS}
     return {
-        **row, "id": memory.uuid, "global": memory.is_global, "confidence": memory.confidence_at(NOW),
-        "keywords": list(memory.keywords),
+        **row, "id": memory.uuid, "global": memory.is_global, "managed": memory.is_managed,
+        "confidence": memory.confidence_at(NOW), "keywords": list(memory.keywords),
     }  # fmt: skip
 
 

@@ -11,19 +11,21 @@ from django.db import transaction
 
 from apps.core.domain.clock import DeterministicClock
 from apps.core.domain.errors import UnavailableError
+from apps.core.domain.filters.parse import parse_filter
 from apps.core.domain.scope import Access, Scope
 from apps.core.per_process import PerProcess
 from apps.llm.embedding import embedder as embedding_embedder
 from apps.retrieval.domain.query import SearchQuery
 from apps.semantic.conflicts.near_pairs import NearPairs
 from apps.semantic.consolidation.services import consolidation_preview
+from apps.semantic.domain.filters import MEMORY_FIELDS
 from apps.semantic.domain.memory import MemoryDraft
 from apps.semantic.memories import save as saving
 from apps.semantic.memories.expiry import memories_expire
 from apps.semantic.memories.reembed import reembed
 from apps.semantic.memories.update import MemoryEdit, memory_update
 from apps.semantic.models import Conflict, Memory, MemoryEmbedding
-from apps.semantic.selectors import managed_memories
+from apps.semantic.selectors import managed_memories, memory_list
 from apps.semantic.services import (
     Selection,
     managed_prepare,
@@ -53,6 +55,19 @@ def actions(access: Access, *texts: str, **fields: Any) -> list[str]:
     """Save memories of ana one after another; return what each save did."""
     drafts = [MemoryDraft(text, scope=ANA, **fields) for text in texts]
     return [memory_save(access=access, draft=draft).action for draft in drafts]
+
+
+# Filters
+
+
+@pytest.mark.parametrize(("asked", "expected"), [(True, "managed"), (False, "own")])
+def test_searches_and_lists_ask_for_managed_ones_or_not(access: Access, asked: bool, expected: str) -> None:
+    [managed] = write(change(LISBON))
+    ids = {"managed": managed, "own": memory_save(access=access, draft=MemoryDraft(LISBON, scope=ANA)).memory.uuid}
+    where = parse_filter({"managed": asked}, MEMORY_FIELDS)
+    found = memory_search(access, SearchQuery(scope=ANA, query="Lisbon", where=where)).found
+    assert [one.memory.uuid for one in found] == [ids[expected]]
+    assert [one.uuid for one in memory_list(access, ANA, {}, where)] == [ids[expected]]
 
 
 # Duplicates
