@@ -80,7 +80,7 @@ from apps.semantic.memories.save import SaveOutcome, memory_save, memory_save_ma
 from apps.semantic.memories.update import MemoryEdit, memory_update
 from apps.semantic.memories.writer import SaveResult
 from apps.semantic.search.absence import Absence, Missing, MissingMemories, memories_missing
-from apps.semantic.search.in_force import is_in_force, successors_register
+from apps.semantic.search.in_force import memory_successors, successors_register
 from apps.semantic.search.search import SearchResult, memory_search
 from apps.semantic.status import (
     MemoryCounts,
@@ -157,7 +157,6 @@ __all__ = [
     "end_index",
     "index_build_request",
     "index_overview",
-    "is_in_force",
     "judge_get",
     "judge_preview",
     "judge_request",
@@ -192,6 +191,7 @@ __all__ = [
     "memory_search",
     "memory_set_household",
     "memory_sources",
+    "memory_successors",
     "memory_update",
     "memory_used_by",
     "memory_writers",

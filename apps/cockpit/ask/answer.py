@@ -95,6 +95,8 @@ def result_rows(result: SearchResult, query: SearchQuery, viewer: Access) -> lis
             notes.append(note % {"place": hit.precedence.place})
         if one.conflict is not None:
             notes.append(gettext("A decision about it is waiting for review."))
+        if not memory.is_in_force:
+            notes.append(gettext("It is not in force."))
         if one.replaced is not None:
             notes.append(
                 gettext(

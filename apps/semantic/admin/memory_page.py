@@ -24,6 +24,7 @@ from apps.semantic.models import (
     MemoryStatus,
     RevisionAction,
 )
+from apps.semantic.search.in_force import memory_successors
 from apps.semantic.selectors import last_removals, memories_near
 
 NEAR = 5
@@ -67,7 +68,7 @@ def memory_context(request: HttpRequest, memory: Memory) -> dict[str, Any]:
     receipts = Conflict.objects.visible_to(access)
     removal = last_removals(access, [memory.pk]).get(memory.pk) if memory.status != MemoryStatus.ACTIVE else None
     receipt = receipts.filter(uuid=removal.conflict).first() if removal and removal.conflict else None
-    heir = memory.superseded_by
+    heir = memory.superseded_by or next(iter(memory_successors(access, memory)), None)
     return {
         "title": first_words(memory.content),
         "reason": say_reason(memory, removal, receipt if shows_decisions else None),
@@ -99,6 +100,8 @@ def say_reason(memory: Memory, removal: MemoryRevision | None, receipt: Conflict
         if memory.has_expired(now):
             words = gettext("Active, but no search has found it since it expired at %(at)s.")
             return words % {"at": shown_time(memory.expires_at)}  # type: ignore[arg-type]
+        if not memory.is_in_force:
+            return gettext("Not in force: searches find it below what is in force.")
         words = gettext("Active: searches find it, with a confidence of %(share)s.")
         return words % {"share": f"{memory.confidence_at(now):.2f}"}
     since = memory.status_changed_at or (removal.at if removal else None)

@@ -23,6 +23,7 @@ from apps.llm.selectors import EmbeddingSpace
 from apps.retrieval.domain.ranking import HalfLives
 from apps.semantic.domain.confidence import DecayPolicy, current_confidence
 from apps.semantic.domain.memory import DEFAULT_IMPORTANCE, DEFAULT_SOURCE, TAGS
+from apps.semantic.domain.standing import share_of_score
 from apps.semantic.querysets import MemoryQuerySet
 
 MAX_TAG_CHARS = 200
@@ -251,6 +252,11 @@ class Memory(WithOffset):
     def is_managed(self) -> bool:
         """Return whether it follows something that is kept elsewhere."""
         return bool(self.managed_by)
+
+    @property
+    def is_in_force(self) -> bool:
+        """Return whether it follows no item, or one that is in force."""
+        return share_of_score(self.managed_by, self.metadata) == 1
 
     def has_expired(self, now: datetime) -> bool:
         """Return whether it is past the time until which it was to be found."""

@@ -30,7 +30,6 @@ from apps.semantic.domain.memory import TAGS
 from apps.semantic.domain.standing import share_of_score
 from apps.semantic.models import Memory, ReviewState
 from apps.semantic.schemas.memories import Fields, MemoryOutput, TagsInput, render_memory, share_field
-from apps.semantic.search.in_force import is_in_force
 from apps.semantic.search.open_conflicts import OpenConflict
 from apps.semantic.search.replaced import Replacement
 from apps.semantic.search.search import Found, SearchResult
@@ -196,7 +195,7 @@ def render_search(result: SearchResult, now: datetime, explain: bool) -> SearchO
             "confidence": hit.confidence,
             "conflict": render_conflict(memory, one.conflict),
             "replaced": render_replaced(one.replaced),
-            "in_force": is_in_force(memory),
+            "in_force": memory.is_in_force,
             "succeeds": str(one.succeeds) if one.succeeds else None,
         }
         if explain:

@@ -8,9 +8,9 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from datetime import datetime
 from uuid import UUID
 
+from apps.core.domain.clock import SYSTEM_CLOCK, Clock, utcnow
 from apps.core.domain.scope import Access
 from apps.retrieval.domain.query import SearchQuery
-from apps.semantic.domain.standing import share_of_score
 from apps.semantic.models import Memory
 from apps.semantic.models.filters import passes
 
@@ -26,9 +26,11 @@ def successors_register(kind: str, find: FindPointers) -> None:
     _finders[kind] = find
 
 
-def is_in_force(memory: Memory) -> bool:
-    """Return whether a memory follows no item, or one that is in force."""
-    return share_of_score(memory.managed_by, memory.metadata) == 1
+def memory_successors(access: Access, memory: Memory, clock: Clock = SYSTEM_CLOCK) -> list[Memory]:
+    """Return what is in force instead of a memory that is not, as far as the caller may see it."""
+    if memory.is_in_force:
+        return []
+    return read_successors(access, SearchQuery(), [memory], utcnow(clock)).get(memory.pk, [])
 
 
 def read_successors(
@@ -43,9 +45,9 @@ def read_successors(
         following: dict[int, list[Memory]] = defaultdict(list)
         for origin, replaced in waiting.items():
             for one in (successor for memory in replaced for successor in direct.get(memory.pk, ())):
-                if is_in_force(one) and is_asked_for(query, one, now):
+                if one.is_in_force and is_asked_for(query, one, now):
                     found[origin][one.pk] = one
-                elif not is_in_force(one) and (origin, one.pk) not in seen:
+                elif not one.is_in_force and (origin, one.pk) not in seen:
                     seen.add((origin, one.pk))
                     following[origin].append(one)
         if not following:

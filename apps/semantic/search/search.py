@@ -26,7 +26,7 @@ from apps.semantic.models import Memory, half_lives
 from apps.semantic.models.filters import memory_condition, passes
 from apps.semantic.search.costs import read_search_costs
 from apps.semantic.search.fetch import fetch_active_memories, fetch_unchanged_memories
-from apps.semantic.search.in_force import is_in_force, read_successors
+from apps.semantic.search.in_force import read_successors
 from apps.semantic.search.open_conflicts import OpenConflict, conflicts_by_memory, read_open_conflicts
 from apps.semantic.search.order import order_hits
 from apps.semantic.search.replaced import Replacement, replaced_hits
@@ -166,7 +166,7 @@ def search_in_force(access: Access, query: SearchQuery, search: Search, clock: C
         is_filtered = query.where is not None
         ranking, memories = _search_filtered(access, asked, search, clock) if is_filtered else search(asked)
         found = choose_found(access, asked, ranking, memories)
-        holding = sum(is_in_force(one.memory) for one in found)
+        holding = sum(one.memory.is_in_force for one in found)
         if holding == len(found):
             return ranking, found[: query.top_k]
         if holding >= query.top_k or asked.top_k >= min(ranking.matched, MAX_TOP_K):
@@ -174,7 +174,7 @@ def search_in_force(access: Access, query: SearchQuery, search: Search, clock: C
         asked = replace(asked, top_k=min(asked.top_k * _FURTHER, MAX_TOP_K))
     ordered = order_by_standing(access, query, search, found, utcnow(clock))
     if query.in_force:
-        left_out, ordered = len(found) - holding, [one for one in ordered if is_in_force(one.memory)]
+        left_out, ordered = len(found) - holding, [one for one in ordered if one.memory.is_in_force]
         filtered = {**ranking.filtered, "in_force": left_out}
         ranking = replace(ranking, matched=ranking.matched - left_out, filtered=filtered)
     return ranking, tuple(ordered[: query.top_k])
@@ -184,7 +184,7 @@ def order_by_standing(
     access: Access, query: SearchQuery, search: Search, found: Sequence[Found], now: datetime
 ) -> list[Found]:
     """Return what was found with what took its place, what is in force first."""
-    ended = [one.memory for one in found if not is_in_force(one.memory)]
+    ended = [one.memory for one in found if not one.memory.is_in_force]
     successors = read_successors(access, query, ended, now)
     known = {one.memory.pk: one for one in found}
     missing = {one.pk: one for each in successors.values() for one in each if one.pk not in known}

@@ -11,6 +11,7 @@ from apps.core.admin.kit import NOTHING, badge, moment, monospace, preformatted
 from apps.core.domain.errors import MemoryHubError
 from apps.core.domain.scope import Access
 from apps.core.pages.sayings import say
+from apps.semantic.domain.standing import IN_FORCE
 from apps.semantic.selectors import managed_get
 from apps.sync.admin.pointers import memory_link
 from apps.sync.admin.words import (
@@ -71,6 +72,7 @@ def pointer_of(item: KnowledgeItem, *, may_open: bool) -> dict[str, Any]:
 def facts_of(item: KnowledgeItem) -> list[tuple[str, SafeString | str]]:
     """Return names and values of the item itself."""
     facts: list[tuple[str, SafeString | str]] = [
+        (gettext("In force"), gettext("Yes") if item.status == IN_FORCE else gettext("No")),
         (gettext("Item id"), item.item_id),
         (gettext("File"), monospace(item.path)),
         (gettext("Layer"), item.get_layer_display()),

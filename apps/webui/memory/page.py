@@ -16,7 +16,14 @@ from apps.core.domain.clock import SYSTEM_CLOCK, utcnow
 from apps.core.domain.errors import MemoryHubError
 from apps.semantic.domain.confidence import DecayPolicy
 from apps.semantic.selectors import Memory, MemoryStatus
-from apps.semantic.services import MemoryEdit, memory_delete, memory_reinforce, memory_restore, memory_update
+from apps.semantic.services import (
+    MemoryEdit,
+    memory_delete,
+    memory_reinforce,
+    memory_restore,
+    memory_successors,
+    memory_update,
+)
 from apps.webui.memory.audience import audience_of
 from apps.webui.memory.found import found_or_404
 from apps.webui.memory.history import steps_of
@@ -54,6 +61,7 @@ def shown(person: Person, memory: Memory) -> dict[str, Any]:
         "steps": steps_of(person, memory),
         "is_active": is_active,
         "is_deleted": memory.status == MemoryStatus.DELETED,
+        "successors": memory_successors(person.access, memory) if is_active else [],
         "can_change": is_active and not memory.managed_by,
         "fades": is_active and memory.decay_policy == DecayPolicy.REINFORCEABLE,
         "confidence": round(100 * memory.confidence_at(now)),

@@ -4,13 +4,18 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from django.test import Client
+from django.urls import reverse
 
+from apps.accounts.services import person_create
 from apps.core.domain.scope import Access, Permission, Scope
 from apps.retrieval.domain.query import SearchQuery
+from apps.semantic.models import Memory
 from apps.semantic.search.search import Found, memory_search
 from apps.semantic.tools import search_memories
-from apps.sync.models import SyncKind
+from apps.sync.models import KnowledgeItem, SyncKind
 from tests.api import Api, api_for
+from tests.integration.admin.pages import address
 from tests.integration.sync.decision_pairs import PAIRS, files_of
 from tests.integration.sync.syncs import OPERATOR, OWNER, Hub, make_hub, path_of, record
 
@@ -136,3 +141,31 @@ def test_memories_of_people_are_as_before(services: Hub, api: Api) -> None:
     [found] = api.post("/api/semantic/search", {"user_id": "ana", "query": "tea", "explain": True}).json()["results"]
     assert found["in_force"] is True
     assert found["explain"]["in_force"] is None
+
+
+# On pages
+
+
+def test_pages_of_a_person_say_what_is_not_in_force_and_what_is_instead(services: Hub) -> None:
+    browser, by_id = Client(), {one.memory.metadata["item_id"]: one.memory for one in ask(top_k=2)}
+    browser.force_login(person_create(username="platform", person_id=OWNER))
+    answered = browser.post(reverse("webui:ask"), {"question": QUESTION}).content.decode()
+    assert answered.count("· not in force") == 1
+    old, new = (reverse("webui:memory", args=[by_id[one].uuid]) for one in ("ADR-0012", "ADR-0017"))
+    page = browser.get(old).content.decode()
+    assert "Not in force" in page
+    assert f'Now this holds: <a href="{new}"' in page
+    assert "Not in force" not in browser.get(new).content.decode()
+
+
+def test_pages_of_operators_say_what_is_not_in_force(services: Hub, admin_client: Client) -> None:
+    by_id = {one.memory.metadata["item_id"]: one.memory for one in ask(top_k=2)}
+    page = admin_client.get(address(Memory, "change", by_id["ADR-0012"].pk)).content.decode()
+    assert "Not in force: searches find it below what is in force." in page
+    assert address(Memory, "change", by_id["ADR-0017"].pk) in page
+    shown = {
+        name: admin_client.get(address(KnowledgeItem, "change", services.items[name].pk)).content.decode()
+        for name in ("ADR-0012", "ADR-0017")
+    }
+    assert "<dt>In force</dt><dd>No</dd>" in shown["ADR-0012"]
+    assert "<dt>In force</dt><dd>Yes</dd>" in shown["ADR-0017"]
