@@ -69,7 +69,8 @@ class Chart:
         colour = f"var(--mh-{one.tone})"
         shape: dict[str, Any] = {"label": one.label, "data": list(one.values), "backgroundColor": colour}
         if one.is_line or not self.is_bars:
-            shape |= {"type": "line", "borderColor": colour, "borderWidth": 2, "pointRadius": 0, "tension": 0.25}
+            shape |= {"type": "line", "borderColor": colour, "borderWidth": 2, "tension": 0.25}
+            shape |= {"pointRadius": [3 if is_alone(one.values, place) else 0 for place in range(len(one.values))]}
             shape |= {"stack": one.label, "order": 0}
         else:
             shape |= {"order": 1, "borderRadius": 2, "maxBarThickness": 24}
@@ -124,3 +125,9 @@ class Chart:
             return str(NO_NUMBER)
         shown = f"{value:,.0f}" if self.is_whole or value >= 100 else f"{value:,.1f}"
         return f"{shown} {self.unit}".strip()
+
+
+def is_alone(values: Sequence[float | None], place: int) -> bool:
+    """Return whether a value has no neighbour, so that no line shows it."""
+    beside = (*values[max(place - 1, 0) : place], *values[place + 1 : place + 2])
+    return values[place] is not None and all(value is None for value in beside)
