@@ -105,7 +105,9 @@ class ExtractionRunAdmin(SearchedList, ReadOnly, ModelAdmin):
         "user_id", "session_id", "state_label", "because", "by_what", "cost", "error", "requested", "started", "ended",
         "took", "tries", "step_list", "came_in", "actor", "uuid",
     ]  # fmt: skip
-    empty_text = _("No conversation has been received yet. Chat applications send them to /api/auto-memory/sessions.")
+    empty_text = _(
+        "There are no runs. One begins when a chat application sends a conversation to /api/auto-memory/sessions."
+    )
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[ExtractionRun]:
         return ExtractionRun.objects.annotate_facts()

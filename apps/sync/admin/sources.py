@@ -261,7 +261,9 @@ class KnowledgeSourceAdmin(SourceSteps):
     @once
     def refused_files(self, source: Any) -> SafeString | str:
         files = KnowledgeFile.objects.filter(source=source).failed().order_by("path")[:MAX_SHOWN]
-        return file_table(files, source.refused_count, gettext("Every file could be read."))
+        was_read = source.item_count or KnowledgeFile.objects.filter(source=source).exists()
+        empty = gettext("Every file could be read.") if was_read else gettext("No file was read yet.")
+        return file_table(files, source.refused_count, empty)
 
     @display(description="")
     @once

@@ -68,7 +68,7 @@ def test_without_chat_model_page_says_what_to_set(operator: Client) -> None:
     for name in ("PROVIDER", "MODEL", "API_KEY", "BASE_URL", "DAILY_BUDGET_USD"):
         assert f"MEMORYHUB_CHAT_{name}" in text
     assert "No budget is set" in text
-    assert "Nothing was spent." in text
+    assert "Nothing was spent in these days." in text
 
 
 @pytest.mark.usefixtures("both")
