@@ -186,7 +186,8 @@ def pairs_that_answer(asked: Asked, rows: Candidates, pairs: PlacePairs) -> list
     """Return the pairs of which the newer row answers the query as well, though perhaps in other words.
 
     It has every name and number of the query that the older one has. It has the other words as well, but for verbs, or
-    it is about as near to the query.
+    it is about as near to the query. An older one without any word of the query has none that could be repeated, so
+    there only nearness counts.
     """
     wanted = asked.names | asked.things
     has: list[set[int]] = [set() for _ in rows.ids]
@@ -197,7 +198,7 @@ def pairs_that_answer(asked: Asked, rows: Candidates, pairs: PlacePairs) -> list
     return [
         (older, newer)
         for older, newer in zip(pairs.older.tolist(), pairs.newer.tolist(), strict=True)
-        if not (lost := has[older] - has[newer])
+        if (not (lost := has[older] - has[newer]) and (has[older] or not wanted))
         or (rows.similarities is not None and near[newer] >= MIN_SIMILARITY * near[older] and not lost & asked.names)
     ]
 

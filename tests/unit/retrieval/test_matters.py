@@ -116,6 +116,18 @@ def test_what_query_names_is_asked_for_in_every_mode(mode: SearchMode) -> None:
     assert ids(search("a pear number 3", store, mode=mode))[0] == 1
 
 
+def test_newer_one_that_has_nothing_to_do_with_query_is_not_lifted() -> None:
+    others = [row(10 + n, f"Gadget{n} item{n} thing{n}", towards(0.9 - n / 50, 2), at=50.0 - n) for n in range(4)]
+    between = [row(20 + n, f"Parcel{n} label{n} stamp{n}", towards(0.7 - n / 50, 3), at=30.0 - n) for n in range(9)]
+    older = row(1, "Ben waters the balcony ferns on Monday", towards(0.8), at=1.0)
+    newer = row(2, "Ben waters the balcony ferns on Friday", towards(0.45), at=99.0)
+    store = filled(*others, older, *between, newer)
+    query = "Which doctor treats Mia?"
+    by_score = ids(search(query, store, current_first=False, top_k=15))
+    assert (by_score.index(1), by_score.index(2)) == (4, 14)
+    assert ids(search(query, store, top_k=15)) == by_score
+
+
 def test_question_is_no_newer_statement() -> None:
     store = filled(row(1, "The library is open until ten.", towards(0.9)), row(2, "Is the library open until ten?"))
     assert ids(search("Until when is the library open?", store)) == [1, 2]
