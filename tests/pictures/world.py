@@ -21,6 +21,7 @@ from apps.notes.services import main_append
 from apps.semantic.models import Conflict, ConflictOutcome
 from apps.sync.models import KnowledgeItem, SyncKind
 from apps.sync.services import source_create, sync_run
+from memoryhub.sample import METADATA
 from tests.integration.accounts.signing import PASSWORD
 from tests.integration.admin.pages import address
 from tests.system.browser.walk.world import session_of
@@ -104,12 +105,17 @@ def write_knowledge(root: Path) -> None:
 
 def paths() -> dict[str, str]:
     """Return the address of each page, by the name of its picture."""
-    decided = Conflict.objects.filter(user_id=PERSON, outcome=ConflictOutcome.SUPERSEDED_EXISTING).latest("pk")
     return {
         "home": reverse("webui:home"),
-        "decision": reverse("cockpit_decisions"),
-        "receipt": address(Conflict, "change", decided.pk),
+        "decision": f"{reverse('cockpit_decisions')}?receipt={decision_about('oskar-more-hives')}",
+        "receipt": address(Conflict, "change", decision_about("gate-repaired")),
         "knowledge": address(KnowledgeItem, "changelist"),
         "timeline": reverse("webui:days"),
         "notes": reverse("webui:note", args=[MAIN_NAME]),
     }
+
+
+def decision_about(key: str) -> int:
+    """Return the decision by which a memory of the sample took the place of another one, by the key of the memory."""
+    wanted = {f"candidate__metadata__{METADATA}__key": key, "outcome": ConflictOutcome.SUPERSEDED_EXISTING}
+    return Conflict.objects.filter(**wanted).latest("pk").pk
