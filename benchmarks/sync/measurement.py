@@ -78,16 +78,17 @@ class SyncMeasurement:
                 alone,
                 self.unchanged("full sync, nothing changed", source, SyncKind.FULL),
                 self.unchanged("incremental sync, nothing changed", source, SyncKind.INCREMENTAL),
-                self.single_items(repository, source),
+                self.one_changed(f"single item of {self.items:,}", repository, source, SyncKind.SINGLE),
             ]
 
-    def single_items(self, repository: RecordRepository, source: KnowledgeSource) -> Taken:
-        """Measure syncs of a single changed item."""
+    def one_changed(self, name: str, repository: RecordRepository, source: KnowledgeSource, kind: SyncKind) -> Taken:
+        """Measure syncs of which each finds one changed item: of that item, or of what commits have touched."""
         found = []
         for number in range(REPEATED):
             repository.change([number])
-            found.append(self.sync(f"single item of {self.items:,}", source, SyncKind.SINGLE, record_id(number)))
-        return middle(found, AIMS["single"])
+            item_id = record_id(number) if kind == SyncKind.SINGLE else ""
+            found.append(self.sync(name, source, kind, item_id))
+        return middle(found, AIMS["single"] if kind == SyncKind.SINGLE else AIMS["incremental"])
 
     def syncs_of_many_files(self) -> list[Taken]:
         """Measure incremental syncs in a large repository, and that a full one finds nothing left to do."""
@@ -103,7 +104,13 @@ class SyncMeasurement:
                 found.append(self.sync(f"incremental sync, {self.commits} commits", source, SyncKind.INCREMENTAL))
             idle = self.unchanged("incremental sync, nothing changed", source, SyncKind.INCREMENTAL)
             full = self.unchanged("full sync, nothing changed", source, SyncKind.FULL)
-            return [first, middle(found, AIMS["incremental"]), idle, full]
+            self.say("One changed item")
+            small = f"incremental sync, one changed of {self.files:,}"
+            ones = [
+                self.one_changed(small, repository, source, SyncKind.INCREMENTAL),
+                self.one_changed(f"single item of {self.files:,}", repository, source, SyncKind.SINGLE),
+            ]
+            return [first, middle(found, AIMS["incremental"]), idle, full, *ones]
 
     def sync(
         self, name: str, source: KnowledgeSource, kind: SyncKind, item_id: str = "", *, is_random: bool = False
