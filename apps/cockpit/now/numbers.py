@@ -75,8 +75,12 @@ def now_charts(span: Span, now: datetime) -> list[Chart]:
 
 
 def build_chart(plan: ChartPlan, values: Values, span: Span) -> Chart:
-    """Return one chart with its numbers."""
+    """Return one chart with its numbers, from its first sample on."""
     found = {name: values.get(name, ()) for name, _label, _tone in plan.series}
+    sampled = [at for each in found.values() for at, value in each if value is not None]
+    first = min(sampled, default=None)
+    if first is not None:
+        found = {name: [one for one in each if one[0] >= first] for name, each in found.items()}
     moments = [at for at, _ in max(found.values(), key=len)]
     return Chart(
         name=plan.name,
