@@ -21,6 +21,7 @@ from apps.core.domain.filters.expression import Expression as Filter
 from apps.core.domain.scope import Access, Scope
 from apps.llm.selectors import active_space
 from apps.semantic.models import (
+    IS_ASKED,
     Conflict,
     ConflictOutcome,
     Ingestion,
@@ -335,7 +336,10 @@ def memories_made(access: Access, start: datetime | None, end: datetime | None, 
 
 @dataclass(frozen=True)
 class PersonFacts:
-    """What the memories of a user say of them. households: in order, at most PERSON_HOUSEHOLDS."""
+    """What the memories of a user say of them. households: in order, at most PERSON_HOUSEHOLDS.
+
+    open_decisions: those that a person is asked about.
+    """
 
     last_saved_at: datetime | None = None
     households: tuple[str, ...] = ()
@@ -350,7 +354,9 @@ def person_facts(access: Access, users: Collection[str]) -> dict[str, PersonFact
     memories = Memory.objects.visible_to(access).filter(user_id__in=users).order_by()
     homes = ArrayAgg("household_id", distinct=True, filter=~Q(household_id=""), default=[])
     counted = memories.values("user_id").annotate(last=Max("created_at"), homes=homes)
-    receipts = Conflict.objects.visible_to(access).filter(user_id__in=users, state=ReviewState.OPEN).order_by()
+    receipts = (
+        Conflict.objects.visible_to(access).filter(IS_ASKED, user_id__in=users, state=ReviewState.OPEN).order_by()
+    )
     waiting = dict(receipts.values_list("user_id").annotate(Count("pk")))
     found = {row["user_id"]: (row["last"], tuple(sorted(row["homes"])[:PERSON_HOUSEHOLDS])) for row in counted}
     return {user: PersonFacts(*found.get(user, (None, ())), waiting.get(user, 0)) for user in users}

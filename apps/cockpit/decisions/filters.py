@@ -16,10 +16,11 @@ from apps.semantic.domain.review_queue import QueueFilter, QueueView
 
 PARAMETERS = {"view": "view", "rule": "rule", "q": "words", "user": "user_id", "household": "household_id"}
 TITLES = {
-    QueueView.ALL: _("All open"),
-    QueueView.WEAK: _("Weak"),
-    QueueView.MERGED: _("Merged"),
+    QueueView.ASKED: _("To decide"),
     QueueView.NOTICED: _("Noticed"),
+    QueueView.WEAK: _("Not certain"),
+    QueueView.LOG: _("Log"),
+    QueueView.MERGED: _("Merged"),
     QueueView.MINE: _("Mine"),
 }
 SESSION_KEY = "decision_views"
@@ -43,7 +44,7 @@ def read_filter(data: Any) -> QueueFilter:
     """Return the filter that a query string or a form says; what it cannot mean is left out."""
     values = {field: clean(data.get(name, "")) for name, field in PARAMETERS.items()}
     chosen = values.pop("view")
-    view = QueueView(chosen) if chosen in TITLES else QueueView.ALL
+    view = QueueView(chosen) if chosen in TITLES else QueueView.ASKED
     return QueueFilter(view=view, **values)
 
 
@@ -55,7 +56,7 @@ def clean(value: Any) -> str:
 def query_of(wanted: QueueFilter) -> dict[str, str]:
     """Return a filter as the parameters of an address, without those that filter nothing."""
     values = {name: str(getattr(wanted, field)) for name, field in PARAMETERS.items()}
-    return {name: value for name, value in values.items() if value and (name, value) != ("view", QueueView.ALL)}
+    return {name: value for name, value in values.items() if value and (name, value) != ("view", QueueView.ASKED)}
 
 
 def address_of(wanted: QueueFilter, name: str = "cockpit_decisions") -> str:
@@ -65,7 +66,10 @@ def address_of(wanted: QueueFilter, name: str = "cockpit_decisions") -> str:
 
 
 def tabs_of(request: HttpRequest, wanted: QueueFilter) -> dict[str, list[Tab]]:
-    """Return the tabs of the views, of the rules with open decisions, and of the filters that the person saved."""
+    """Return the tabs of the views, of the rules, and of the filters that the person saved.
+
+    Those of rules lead to what waits, with counts; in the log, to what each rule decided.
+    """
     access = operator_access(request)
     counts = services.queue_counts(access)
 
@@ -74,9 +78,15 @@ def tabs_of(request: HttpRequest, wanted: QueueFilter) -> dict[str, list[Tab]]:
         return Tab(title, address_of(of), shown, of == wanted, saved)
 
     views = [
-        tab(title, QueueFilter(view=view), counts.views[view], services.MAX_COUNTED) for view, title in TITLES.items()
+        tab(title, QueueFilter(view=view), counts.views.get(view), services.MAX_COUNTED)
+        for view, title in TITLES.items()
     ]
-    rules = [tab(rule, QueueFilter(rule=rule), count, services.MAX_COUNTED) for rule, count in counts.rules.items()]
+    in_log = wanted.view in {QueueView.LOG, QueueView.MERGED}
+    of_rules = dict.fromkeys(one.name for one in services.decided_rules(access) if one.name) if in_log else counts.rules
+    view = wanted.view if in_log else QueueView.ASKED
+    rules = [
+        tab(rule, QueueFilter(view=view, rule=rule), count, services.MAX_COUNTED) for rule, count in of_rules.items()
+    ]
     saved = []
     for name, query in saved_views(request).items():
         own = read_filter(query)

@@ -94,10 +94,10 @@ def memory_tile(counts: MemoryCounts) -> Tile:
 
 
 def conflict_tile(waiting: int) -> Tile:
-    """Return how many decisions are not accepted yet."""
+    """Return how many decisions a person is asked about."""
     shown = f"{waiting:,}{'+' if waiting == MAX_COUNTED else ''}"
-    note = gettext("decided but not yet accepted") if waiting else gettext("every decision has been reviewed")
-    link = reverse("admin:semantic_conflict_changelist")
+    note = gettext("not decided, or not certain") if waiting else gettext("nothing waits for you")
+    link = reverse("cockpit_decisions")
     return Tile(gettext("Conflicts to review"), shown, note, "balance", link, "" if waiting else "good")
 
 

@@ -8,7 +8,7 @@ from django.db.models import Count, Q
 
 from apps.core.domain.scope import Access
 from apps.rules.services import DecisionFigures
-from apps.semantic.models import BY_RULES, Conflict, ConflictOutcome, ReviewState
+from apps.semantic.models import BY_RULES, IS_ASKED, Conflict, ConflictOutcome, ReviewState
 
 # More than a person looks through: a bigger number says nothing new, and costs time on every page.
 MAX_COUNTED = 10_000
@@ -25,8 +25,8 @@ class DecidedRule(NamedTuple):
 
 
 def open_conflicts(access: Access, at_most: int = MAX_COUNTED) -> int:
-    """Count the receipts that wait for review; not more than `at_most`."""
-    waiting = Conflict.objects.visible_to(access).filter(state=ReviewState.OPEN)
+    """Count the receipts that a person is to decide about; not more than `at_most`."""
+    waiting = Conflict.objects.visible_to(access).filter(IS_ASKED, state=ReviewState.OPEN)
     return waiting.order_by("-id").values("id")[:at_most].count()
 
 

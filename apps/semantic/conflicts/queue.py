@@ -13,8 +13,8 @@ from django.db.models.functions import Left, RowNumber, TruncDate
 
 from apps.core.domain.scope import Access, Scope
 from apps.semantic.conflicts.counts import MAX_COUNTED
-from apps.semantic.domain.review_queue import WEAK_CONFIDENCE, QueueFilter, QueueView
-from apps.semantic.models import BY_RULES, Conflict, ConflictOutcome, Origin, ReviewState
+from apps.semantic.domain.review_queue import QueueFilter, QueueView
+from apps.semantic.models import BY_RULES, IS_ASKED, Conflict, ConflictOutcome, Origin, ReviewState
 from apps.semantic.querysets import ConflictQuerySet
 
 MAX_LISTED = 500
@@ -25,18 +25,22 @@ EXCERPT_CHARS = 160
 MAX_SEARCH_WORDS = 8
 # Large columns that no list shows.
 DOCUMENTS = ("rule", "signals", "records", "merge", "others", "transitions")
-COUNT_GROUPS = "SELECT outcome, rule_name, confidence <= %s, count(*) FROM ({}) AS newest GROUP BY 1, 2, 3"
-IS_WEAK = Q(confidence__lte=WEAK_CONFIDENCE) & ~Q(outcome=ConflictOutcome.NOTICED)
+COUNT_GROUPS = "SELECT outcome, rule_name, count(*) FROM ({}) AS newest GROUP BY 1, 2"
 VIEWS = {
-    QueueView.WEAK: IS_WEAK,
+    QueueView.ASKED: IS_ASKED,
+    QueueView.NOTICED: IS_ASKED & Q(outcome=ConflictOutcome.NOTICED),
+    QueueView.WEAK: IS_ASKED & ~Q(outcome=ConflictOutcome.NOTICED),
+    QueueView.LOG: ~IS_ASKED,
     QueueView.MERGED: Q(outcome=ConflictOutcome.MERGED),
-    QueueView.NOTICED: Q(outcome=ConflictOutcome.NOTICED),
 }
 
 
 @dataclass(frozen=True)
 class QueueCounts:
-    """How many decisions each view has, at most MAX_COUNTED. rules: of the open ones, by the name of their rule."""
+    """How many decisions each view has, at most MAX_COUNTED. rules: of those asked about, by the name of their rule.
+
+    A log only grows, so it is not counted.
+    """
 
     views: dict[QueueView, int]
     rules: dict[str, int] = field(default_factory=dict)
@@ -52,9 +56,9 @@ def queue_ids(access: Access, wanted: QueueFilter, *, limit: int) -> list[int]:
 
 
 def waiting(access: Access, wanted: QueueFilter) -> ConflictQuerySet:
-    """Return the open receipts that a filter means, the newest first."""
+    """Return the open receipts that a filter means, the newest first: to be decided, or in the log."""
     found = Conflict.objects.visible_to(access).filter(state=ReviewState.OPEN)
-    return narrowed(found.filter(VIEWS.get(wanted.view, Q())), wanted).order_by("-id")
+    return narrowed(found.filter(VIEWS[wanted.view]), wanted).order_by("-id")
 
 
 def asked_ids(access: Access, *, limit: int) -> list[int]:
@@ -114,25 +118,22 @@ def queue_rows(access: Access, keys: Sequence[int]) -> list[Conflict]:
 
 
 def queue_counts(access: Access) -> QueueCounts:
-    """Count the decisions of each view, in one pass over the newest open ones, at most MAX_COUNTED."""
-    newest = Conflict.objects.visible_to(access).filter(state=ReviewState.OPEN).order_by("-id")
-    columns = newest.values_list("outcome", "rule_name", "confidence")[:MAX_COUNTED]
+    """Count the decisions of each view, in one pass over the newest that wait, at most MAX_COUNTED."""
+    columns = waiting(access, QueueFilter()).values_list("outcome", "rule_name")[:MAX_COUNTED]
     inner, parameters = columns.query.sql_with_params()
     with connection.cursor() as cursor:
-        cursor.execute(COUNT_GROUPS.format(inner), [WEAK_CONFIDENCE, *parameters])
+        cursor.execute(COUNT_GROUPS.format(inner), parameters)
         groups = cursor.fetchall()
-    outcomes, rules, weak, total = Counter[str](), Counter[str](), 0, 0
-    for outcome, rule, is_weak, count in groups:
+    outcomes, rules = Counter[str](), Counter[str]()
+    for outcome, rule, count in groups:
         outcomes[outcome] += count
         rules[rule] += count
-        total += count
-        weak += count if is_weak and outcome != ConflictOutcome.NOTICED else 0
+    noticed = outcomes[ConflictOutcome.NOTICED]
     reviewed = mine(access, QueueFilter()).order_by().values("pk")[:MAX_COUNTED].count()
     views = {
-        QueueView.ALL: total,
-        QueueView.WEAK: weak,
-        QueueView.MERGED: outcomes[ConflictOutcome.MERGED],
-        QueueView.NOTICED: outcomes[ConflictOutcome.NOTICED],
+        QueueView.ASKED: outcomes.total(),
+        QueueView.NOTICED: noticed,
+        QueueView.WEAK: outcomes.total() - noticed,
         QueueView.MINE: reviewed,
     }
     return QueueCounts(views, {rule: count for rule, count in rules.most_common() if rule})

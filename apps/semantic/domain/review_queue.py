@@ -5,7 +5,7 @@ from dataclasses import asdict, dataclass
 from enum import StrEnum
 from typing import Any
 
-# Up to here the grounds of a decision are weak (docs/guides/review-conflicts.md).
+# Up to here the grounds of a decision are weak, and a person is asked about it (docs/guides/review-conflicts.md).
 WEAK_CONFIDENCE = 0.6
 # Upper ends of the bands of confidence; the lower end of each is the upper end of the one before.
 BAND_ENDS = (WEAK_CONFIDENCE, 0.8, 0.9, 1.0)
@@ -13,12 +13,13 @@ BELOW_ALL = -1.0
 
 
 class QueueView(StrEnum):
-    """Which decisions a list shows."""
+    """Which decisions a list shows. asked: those that wait for a person; log: those that rules were certain about."""
 
-    ALL = "all"
-    WEAK = "weak"
-    MERGED = "merged"
+    ASKED = "asked"
     NOTICED = "noticed"
+    WEAK = "weak"
+    LOG = "log"
+    MERGED = "merged"
     MINE = "mine"
 
 
@@ -36,7 +37,7 @@ class ReviewStep(StrEnum):
 class QueueFilter:
     """Which decisions a list shows. words: of either memory. What is blank filters nothing."""
 
-    view: QueueView = QueueView.ALL
+    view: QueueView = QueueView.ASKED
     rule: str = ""
     words: str = ""
     user_id: str = ""

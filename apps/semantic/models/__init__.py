@@ -9,7 +9,7 @@ from apps.semantic.models.bridge import (
     PruneReasonChoices,
     RoutingPolicy,
 )
-from apps.semantic.models.conflict import BY_RULES, Conflict, ConflictOutcome, Origin, ReviewState
+from apps.semantic.models.conflict import BY_RULES, IS_ASKED, Conflict, ConflictOutcome, Origin, ReviewState
 from apps.semantic.models.consolidation import Consolidation, ConsolidationMode
 from apps.semantic.models.judge import Judge, JudgedPair, JudgedPairState
 from apps.semantic.models.memory import (
@@ -29,6 +29,7 @@ from apps.semantic.models.uses import MemoryUse
 
 __all__ = [
     "BY_RULES",
+    "IS_ASKED",
     "MAX_TAG_CHARS",
     "AuditAction",
     "BridgeAudit",

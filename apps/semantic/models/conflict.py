@@ -10,6 +10,7 @@ from django.db.models import Q
 
 from apps.core.domain.scope import MAX_IDENTIFIER_CHARS, Scope
 from apps.rules.domain.documents.rule import MAX_NAME_CHARS
+from apps.semantic.domain.review_queue import WEAK_CONFIDENCE
 from apps.semantic.models.memory import Memory
 from apps.semantic.querysets import ConflictQuerySet
 
@@ -38,6 +39,10 @@ class ConflictOutcome(models.TextChoices):
     REJECTED = "rejected", "Rejected"
     KEPT_BOTH = "kept_both", "Kept both"
     REVERTED = "reverted", "Reverted"
+
+
+# What a person is asked about while it is open: nothing was decided, or on weak grounds. The rest is a log.
+IS_ASKED = Q(outcome=ConflictOutcome.NOTICED) | Q(confidence__lte=WEAK_CONFIDENCE)
 
 
 class ReviewState(models.TextChoices):
@@ -110,6 +115,13 @@ class Conflict(models.Model):
                 include=["outcome", "confidence", "rule_name", "user_id", "household_id"],
                 condition=Q(state="open"),
             ),
+            # Those that a person is asked about, counted on every page: few of many that rules were certain about.
+            models.Index(
+                name="semantic_conflict_asked",
+                fields=["-id"],
+                include=["outcome", "rule_name", "user_id", "household_id"],
+                condition=Q(IS_ASKED, state="open"),
+            ),
             # What a person has reviewed, the latest first.
             models.Index(
                 name="semantic_conflict_reviewed",
@@ -139,3 +151,9 @@ class Conflict(models.Model):
     def is_in_force(self) -> bool:
         """Return whether its decision is in effect."""
         return self.state in {ReviewState.OPEN, ReviewState.ACCEPTED}
+
+    @property
+    def is_uncertain(self) -> bool:
+        """Return whether something was decided on weak grounds, and no one has reviewed it."""
+        is_weak = self.confidence <= WEAK_CONFIDENCE and self.outcome != ConflictOutcome.NOTICED
+        return is_weak and self.state == ReviewState.OPEN

@@ -6,7 +6,6 @@ from django.core.paginator import Paginator
 from django.http import HttpRequest, HttpResponse
 from django.utils.translation import gettext as _
 
-from apps.semantic.domain.review_queue import WEAK_CONFIDENCE
 from apps.semantic.selectors import Conflict
 from apps.semantic.services import can_be_undone, decided
 from apps.webui.actors import who
@@ -25,7 +24,7 @@ def decided_page(request: HttpRequest, person: Person) -> HttpResponse:
 
 
 def row_of(person: Person, receipt: Conflict) -> dict[str, Any]:
-    """Return a decision as the log shows it. is_weak: decided by a rule on weak grounds, and reviewed by no one."""
+    """Return a decision as the log shows it."""
     old, new = differing(receipt.existing.content, receipt.candidate.content, SHOWN_CHARS)
     is_by_rule = receipt.origin in {"save", "consolidation"}
     return {
@@ -35,7 +34,6 @@ def row_of(person: Person, receipt: Conflict) -> dict[str, Any]:
         "words": words_of_outcome(receipt),
         "who": _("A rule of the hub") if is_by_rule and receipt.outcome != "noticed" else decider(person, receipt),
         "at": receipt.reviewed_at if receipt.outcome == "noticed" else receipt.at,
-        "is_weak": receipt.state == "open" and receipt.confidence <= WEAK_CONFIDENCE,
         "can_undo": can_be_undone(receipt),
     }
 

@@ -18,8 +18,9 @@ from apps.audit.models import AuditEntry
 from apps.cockpit.models import Presence
 from apps.core.domain.scope import Scope, system_access
 from apps.semantic.domain.memory import MemoryDraft
-from apps.semantic.models import Conflict, Memory
-from apps.semantic.services import conflict_accept, memory_save
+from apps.semantic.models import IS_ASKED, Conflict, Memory
+from apps.semantic.selectors import person_facts
+from apps.semantic.services import conflict_accept, memory_save, open_conflicts
 from tests.integration.admin.conftest import operator as operator
 from tests.integration.admin.conftest import staff as staff
 
@@ -187,7 +188,7 @@ def test_second_of_two_people_reads_who_was_first(operator: Client, decide: Deci
     conflict_accept(access=system_access("admin:rita"), uuid=receipt.uuid)
     said = act(operator, "accept", receipt)
     assert (said["done"], said["undo"]) == ([], None)
-    assert "rita was first. It was accepted at" in said["refused"][0]["reason"]
+    assert "rita got there first. It was accepted at" in said["refused"][0]["reason"]
     assert state(receipt) == "accepted"
     assert receipt.reviewed_by == "admin:rita"
 
@@ -247,13 +248,40 @@ def test_views_show_and_count_what_they_name(operator: Client, decide: Decide) -
     assert listed(operator, q="postcards $12") == [noticed.pk]
     assert listed(operator, view="no such\x00") == [noticed.pk, decided.pk]
     tabs = {tab.title: tab.count for tab in operator.get(PAGE).context["views"]}
-    assert tabs == {"All open": "2", "Weak": "1", "Merged": "0", "Noticed": "1", "Mine": "0"}
+    assert tabs == {"To decide": "2", "Noticed": "1", "Not certain": "1", "Log": None, "Merged": None, "Mine": "0"}
     assert [(tab.title, tab.count) for tab in operator.get(PAGE).context["rules"]] == [("default", "2")]
+
+
+def test_certain_decisions_are_a_log_that_can_be_undone_and_nobody_is_asked(operator: Client, decide: Decide) -> None:
+    certain, asked = decide(), decide(user="ben")
+    Conflict.objects.filter(pk=certain.pk).update(confidence=0.61)
+    Conflict.objects.filter(pk=asked.pk).update(confidence=0.6)
+    assert listed(operator) == [asked.pk]
+    assert open_conflicts(system_access("test")) == 1
+    assert person_facts(system_access("test"), ["ana", "ben"])["ana"].open_decisions == 0
+    assert listed(operator, view="log") == listed(operator, view="log", rule="default") == [certain.pk]
+    text = shown(operator, view="log")
+    assert "You need not accept anything" in text
+    assert [(tab.title, tab.count) for tab in operator.get(PAGE, {"view": "log"}).context["rules"]] == [
+        ("default", None)
+    ]
+    said = act(operator, "revert", certain)
+    assert (said["done"], listed(operator, view="log")) == ([certain.pk], [])
+    undo(operator, said["undo"])
+    assert listed(operator, view="log") == [certain.pk]
+
+
+def test_counting_what_waits_reads_the_index_of_it(decide: Decide) -> None:
+    decide()
+    waits = Conflict.objects.filter(IS_ASKED, state="open").order_by("-id").values("id")
+    with connection.cursor() as cursor:
+        cursor.execute("SET LOCAL enable_seqscan = off")
+        assert "semantic_conflict_asked" in waits.explain()
 
 
 def test_filters_are_saved_counted_and_removed(operator: Client, decide: Decide) -> None:
     decide(user="ana")
-    operator.post(VIEWS, {"name": "Of ana", "user": "ana", "view": "all"})
+    operator.post(VIEWS, {"name": "Of ana", "user": "ana", "view": "asked"})
     operator.post(VIEWS, {"name": HOSTILE, "q": HOSTILE})
     text = shown(operator)
     assert HOSTILE not in text
@@ -289,7 +317,7 @@ def test_bound_reviewer_sees_and_decides_about_the_household_only(reviewer: Clie
     assert listed(reviewer) == [own.pk]
     assert "ben" not in shown(reviewer)
     assert listed(reviewer, household="cabin") == []
-    assert [tab.count for tab in reviewer.get(PAGE).context["views"]] == ["1", "1", "0", "0", "0"]
+    assert [tab.count for tab in reviewer.get(PAGE).context["views"]] == ["1", "0", "1", None, None, "0"]
     for url in (detail(foreign), reverse("cockpit_decisions_alike", args=[foreign.pk])):
         assert reviewer.get(url).status_code == 404
     assert foreign.user_id not in shown(reviewer, PAGE, receipt=foreign.pk)

@@ -166,7 +166,7 @@ def test_bound_access_neither_decides_nor_undoes_outside_its_household(decide: D
     review = take(receipt, "accept")
     with pytest.raises(NotFoundError):
         review_undo(access=other, uuid=receipt.uuid, at=review.at)
-    assert queue_counts(other).views[QueueView.ALL] == 0
+    assert queue_counts(other).views[QueueView.ASKED] == 0
     assert queue_ids(other, QueueFilter(view=QueueView.MINE), limit=10) == []
 
 
