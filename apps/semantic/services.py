@@ -59,6 +59,7 @@ from apps.semantic.judge.services import (
 )
 from apps.semantic.memories.audience import memory_set_household
 from apps.semantic.memories.bring_back import SUCCESSOR_GONE
+from apps.semantic.memories.changes import say_update
 from apps.semantic.memories.deletion import Selection, memories_delete, memories_restore
 from apps.semantic.memories.known import KnownFilter, KnownState, memories_known
 from apps.semantic.memories.lately import Learned, learned_lately, learned_undo
@@ -210,6 +211,7 @@ __all__ = [
     "rehearse",
     "rehearse_document",
     "review_undo",
+    "say_update",
     "search_store",
     "start_index",
     "store_status",

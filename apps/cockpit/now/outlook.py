@@ -67,8 +67,8 @@ def bound_problems(request: HttpRequest) -> list[Problem]:
         return []
     said = ngettext("%(n)s decision is waiting for review", "%(n)s decisions are waiting for review", waiting)
     sentence = said % {"n": f"{waiting:,}"}
-    remedy = Remedy(label=gettext("Open queue"), url=reverse("admin:semantic_conflict_changelist"))
-    advice = gettext("Each one has already been decided; you can accept or revert it.")
+    remedy = Remedy(label=gettext("Open queue"), url=reverse("cockpit_decisions"))
+    advice = gettext("Nothing was decided about them, or not with certainty: say which memory is right.")
     return [
         Problem(
             code="decisions_wait",

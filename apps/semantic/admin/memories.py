@@ -28,6 +28,7 @@ from apps.core.admin.kit import (
     Described,
     ReadOnly,
     apply_on_page,
+    badge,
     badge_column,
     choice_badge,
     column,
@@ -46,6 +47,7 @@ from apps.core.admin.kit import (
     plain_text,
     required_permission,
     scope_column,
+    stacked,
     text_column,
     two_lines,
 )
@@ -55,7 +57,7 @@ from apps.core.pages.origins import WORDS as ORIGINS
 from apps.core.pages.origins import origin_explained
 from apps.core.pages.sayings import say
 from apps.semantic import services
-from apps.semantic.admin.memory_page import first_words, may_undo, memory_context
+from apps.semantic.admin.memory_page import first_words, may_undo, memory_context, title_of
 from apps.semantic.admin.memory_views import ViewFilter, view_tabs
 from apps.semantic.admin.search import RELEVANCE, search_memories
 from apps.semantic.conflicts.receipt_page import SHOWN_CONTENT_CHARS, STATUS_COLOURS
@@ -96,7 +98,7 @@ class RevisionInline(ReadOnly, TabularInline):
 
     model = MemoryRevision
     verbose_name_plural = _("History")
-    fields = readonly_fields = ["when", "what", "actor", "reason", "what_changed"]
+    fields = readonly_fields = ["when", "what", "reason", "what_changed"]
     ordering = ["-id"]
     extra = 0
     per_page = 20
@@ -107,7 +109,8 @@ class RevisionInline(ReadOnly, TabularInline):
 
     @display(description=_("What happened"))
     def what(self, revision: MemoryRevision) -> str:
-        shown = choice_badge(revision, "action", {revision.action: "warning", **ACTION_COLOURS})
+        said = badge(title_of(revision), ACTION_COLOURS.get(revision.action, "warning"))
+        shown = stacked(said, revision.actor)
         if revision.conflict is None:
             return shown
         return format_html(

@@ -15,6 +15,7 @@ from apps.core.domain.clock import SYSTEM_CLOCK, utcnow
 from apps.core.pages.sayings import say
 from apps.core.pages.times import ago, exact
 from apps.semantic.conflicts.review import can_revert
+from apps.semantic.memories.changes import say_update
 from apps.semantic.models import (
     BridgeAudit,
     Conflict,
@@ -109,7 +110,7 @@ def say_reason(memory: Memory, removal: MemoryRevision | None, receipt: Conflict
     if since is not None:
         said = gettext("%(what)s %(ago)s") % {"what": said, "ago": ago(since, now)}
     if removal is not None:
-        said = gettext("%(what)s by %(actor)s") % {"what": said, "actor": removal.actor}
+        said = gettext("%(what)s by %(actor)s") % {"what": said, "actor": name_of(removal.actor)}
     if receipt is None:
         return gettext("%(what)s.") % {"what": said}
     words = gettext("%(what)s: %(strategy)s, confidence %(share)s.")
@@ -158,8 +159,16 @@ def decision_of(revision: MemoryRevision, shows_decisions: bool) -> str:
 
 
 def title_of(revision: MemoryRevision) -> str:
-    """Return what a step did, and who took it."""
-    return gettext("%(what)s by %(actor)s") % {"what": action_words(revision), "actor": revision.actor}
+    """Return what a step did, and who took it; of a change what was changed."""
+    if revision.action == RevisionAction.UPDATED:
+        return say_update(revision.changes, name_of(revision.actor))
+    return gettext("%(what)s by %(actor)s") % {"what": action_words(revision), "actor": name_of(revision.actor)}
+
+
+def name_of(actor: str) -> str:
+    """Return the name in an actor: of a person, key or operator, without the word for which of them it is."""
+    kind, _colon, name = actor.partition(":")
+    return name if name and kind in {"person", "key", "admin"} else actor
 
 
 def action_words(revision: MemoryRevision) -> str:

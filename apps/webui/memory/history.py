@@ -3,22 +3,19 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
 from uuid import UUID
 
 from django.utils.translation import gettext as _
 
 from apps.semantic.domain.word_diff import Piece
 from apps.semantic.selectors import Memory, MemoryRevision, memory_contents, memory_history
-from apps.semantic.services import SUCCESSOR_GONE
+from apps.semantic.services import SUCCESSOR_GONE, say_update
 from apps.webui.actors import who
 from apps.webui.differing import differing
 from apps.webui.person import Person
 
-CONTENT, HOUSEHOLD, SUCCESSOR = "content", "household_id", "superseded_by"
+CONTENT, SUCCESSOR = "content", "superseded_by"
 SHOWN_CHARS = 2_000
-# What a person is not shown: the hub keeps it in step with the rest.
-UNSPOKEN = frozenset({CONTENT, HOUSEHOLD, SUCCESSOR, "status", "status_changed_at", "origin"})
 
 
 @dataclass(frozen=True)
@@ -79,22 +76,4 @@ def sentence_of(revision: MemoryRevision, actor: str) -> str:
         return _("It holds again, since what had replaced it was forgotten.")
     if revision.action != "updated":
         return sentences.get(revision.action, _("%(who)s changed it.")) % {"who": actor}
-    return updated_sentence(revision.changes) % {"who": actor, "household": household_of(revision.changes)}
-
-
-def updated_sentence(changes: Mapping[str, Any]) -> str:
-    """Return the sentence of a change of words, of the household, or of what else is known besides."""
-    if CONTENT in changes:
-        return _("%(who)s changed the words.")
-    if HOUSEHOLD in changes:
-        if household_of(changes):
-            return _("%(who)s shared it with %(household)s.")
-        return _("%(who)s made it private.")
-    if set(changes) - UNSPOKEN:
-        return _("%(who)s changed what is noted besides it.")
-    return _("%(who)s changed it.")
-
-
-def household_of(changes: Mapping[str, Any]) -> str:
-    """Return the household that a step gave a memory."""
-    return str(changes.get(HOUSEHOLD, ["", ""])[1] or "")
+    return say_update(revision.changes, actor)

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
 from django.test import Client
@@ -9,7 +10,7 @@ from django.test import Client
 from apps.core.domain.scope import Scope, system_access
 from apps.semantic.domain.memory import MemoryDraft
 from apps.semantic.models import Conflict, Memory
-from apps.semantic.services import memory_delete, memory_save
+from apps.semantic.services import MemoryEdit, memory_delete, memory_save, memory_update
 from tests.integration.admin.pages import address, run, text_of
 from tests.integration.cockpit.bounds import bound_client
 from tests.integration.semantic.managed_support import change, write
@@ -67,6 +68,15 @@ def test_page_says_why_and_what_holds_now(operator: Client, loser: Memory) -> No
     assert address(Conflict, "change", receipt.pk) in text
     assert text.index("Saved by test") < text.index("Superseded by test")
     assert "mh-near" in text
+
+
+def test_history_says_in_a_sentence_who_changed_what(operator: Client, remember: Remember) -> None:
+    memory = remember("Ana likes tea")
+    edit = MemoryEdit({"content": "Ana likes green tea"})
+    memory_update(access=replace(system_access(), actor="person:maya"), uuid=memory.uuid, edit=edit)
+    text = text_of(operator, address(Memory, "change", memory.pk))
+    assert text.count("maya changed the words.") == 2  # in its life, and in the table of its history
+    assert "Updated" not in text
 
 
 def test_undo_reverts_the_decision(operator: Client, loser: Memory) -> None:
