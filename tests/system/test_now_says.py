@@ -276,11 +276,11 @@ def test_spent_budget_is_said_until_it_is_waived(page: Page, beside: Beside, mod
 @pytest.mark.usefixtures("worker_stopped_at")
 def test_open_breaker_is_said_until_the_provider_answers(page: Page, beside: Beside, model: ChatServer) -> None:
     model.say(Reply(status=500))
-    appears(page, "does not answer as it should", "Warning", "See the breakers", beside.run(CALL))
+    appears(page, "is not answering properly", "Warning", "See the breakers", beside.run(CALL))
     model.say(Reply())
     time.sleep(1.0)  # its cooldown
     beside.run(CALL)
-    vanishes(page, "does not answer as it should")
+    vanishes(page, "is not answering properly")
 
 
 def test_stopped_worker_is_said_within_a_minute_until_it_goes_on(

@@ -216,7 +216,7 @@ def test_a_queued_consolidation_decides(started: Upgraded) -> None:
 def test_a_queued_run_ends_on_its_page(started: Upgraded) -> None:
     text = started.page(f"/admin/episodic/segment/run/{started.facts['verify_later_run']}/")
     assert re.search(r"<h2[^>]*>[^<]*: done", text), text
-    assert "stopped before its end" not in text
+    assert "stopped before it finished" not in text
 
 
 # --- what is used again ---------------------------------------------------------------------------

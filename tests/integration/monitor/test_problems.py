@@ -165,7 +165,7 @@ def test_failed_and_overdue_deliveries(admin_client: Client) -> None:
         Delivery.objects.create(event=event, subscriber="a.b", status=status, next_attempt_at=due)
     assert the("deliveries_failed", admin_client).sentence == "1 delivery has failed on every try."
     assert the("deliveries_overdue", admin_client).sentence.startswith(
-        "2 deliveries are waiting, the longest due since 10 minutes"
+        "2 deliveries are waiting, overdue by up to 10 minutes"
     )
 
 
@@ -180,7 +180,7 @@ def test_damaged_segment(admin_client: Client) -> None:
     segment_verify(segment_id=segment.pk, clock=clock_at(1))
     damaged = the("timeline_segment_damaged", admin_client)
     assert (damaged.severity, damaged.subject) == (ProblemSeverity.CRITICAL, str(segment.uuid))
-    assert "its events are missing in every answer" in damaged.sentence
+    assert "its events are missing from every answer" in damaged.sentence
     assert "timeline doctor --repair" in damaged.advice
     assert damaged.remedy is not None
     assert f"/{segment.pk}/" in damaged.remedy.url

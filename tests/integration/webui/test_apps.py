@@ -39,16 +39,16 @@ def page(browser: Client, name: str, *arguments: object) -> str:
     ("options", "what", "whom"),
     [
         ({}, "Reads and writes your data.", "It cannot see other people’s data."),
-        ({"permission": Permission.READ}, "Reads what is yours.", "It cannot see other people’s data."),
+        ({"permission": Permission.READ}, "Reads your data.", "It cannot see other people’s data."),
         ({"reads": ["team:x"]}, "Reads and writes your data.", "It also sees what others shared with it."),
         (
             {"scope": Scope(ANA, "home")},
-            "Reads and writes what is yours in home.",
+            "Reads and writes your data in home.",
             "It cannot see other people’s data.",
         ),
         (
             {"scope": Scope(household_id="home")},
-            "Reads and writes what concerns home.",
+            "Reads and writes the data of home.",
             "It also sees what belongs to others there.",
         ),
         (
@@ -133,7 +133,7 @@ def test_a_person_stops_an_app_and_lets_it_in_again(ana: Client) -> None:
     key, kitchen = made(scope=Scope())
     kitchen.save("likes tea", user_id=ANA)
     answer = ana.post(reverse("webui:app_stop", args=[key.uuid]), follow=True).content.decode()
-    assert "can neither read nor write what is yours" in answer
+    assert "can neither read nor write your data" in answer
     assert "Let it in again" in answer
     assert kitchen.get(f"{MEMORIES}?user_id={ANA}").json()["errors"][0]["code"] == "access_stopped"
     entry = AuditEntry.objects.latest("pk")
@@ -217,7 +217,7 @@ def test_a_person_confirms_an_app_and_may_narrow_it(ana: Client) -> None:
     answer = typed(ana, show_user_code(codes.user_code))
     shown = answer.content.decode()
     assert "&lt;b&gt;Reading lamp&lt;/b&gt;" in shown
-    assert "asks to read what is yours, and to write" in shown
+    assert "asks to read your data, and to write" in shown
     token = answer.context_data["token"]
     stranger = browser_of(BEN)
     stranger.post(reverse("webui:connect_answer"), {"token": token, "answer": "read"})
@@ -253,7 +253,7 @@ def test_an_account_guesses_ten_codes_and_no_more(ana: Client) -> None:
         assert "No app waits under this code" in typed(ana, "BBBB-BBBB").content.decode()
     answer = typed(ana, codes.user_code)
     assert answer.status_code == 429
-    assert "Too many codes were tried" in answer.content.decode()
+    assert "Too many codes tried" in answer.content.decode()
     cache.clear()
     assert "Reading lamp" in typed(ana, codes.user_code).content.decode()
 

@@ -107,9 +107,9 @@ def test_nothing_of_another_person_can_be_answered_or_taken_back(ana: Client) ->
     assert NEW not in ana.get(PAGE).content.decode()
     token = undo_token(answer(browser_of(BEN), receipt, "neither"))
     page = ana.post(UNDO, {"token": token}, follow=True).content.decode()
-    assert "cannot be taken back" in page
+    assert "can no longer be taken back" in page
     assert standing() == []
-    assert "cannot be taken back" in ana.post(UNDO, {"token": "x"}, follow=True).content.decode()
+    assert "can no longer be taken back" in ana.post(UNDO, {"token": "x"}, follow=True).content.decode()
 
 
 def test_what_was_decided_is_not_asked(ana: Client) -> None:

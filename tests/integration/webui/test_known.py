@@ -105,4 +105,4 @@ def test_nothing_of_another_person_is_listed_forgotten_or_brought_back(ana: Clie
 @pytest.mark.parametrize("sent", [{}, {"memory": "x"}, {"ids": "1 2"}])
 def test_nothing_chosen_forgets_nothing(ana: Client, known: dict[str, Memory], sent: dict[str, str]) -> None:
     assert "Choose what to forget first." in ana.post(FORGET, sent, follow=True).content.decode()
-    assert "cannot be taken back" in ana.post(BACK, {"at": "9" * 20}, follow=True).content.decode()
+    assert "can no longer be taken back" in ana.post(BACK, {"at": "9" * 20}, follow=True).content.decode()

@@ -74,7 +74,7 @@ def test_who_when_why_and_which_pages_are_for_the_person_to_read(memory: Memory,
     page = browser.get("/").content.decode()
     assert WORD in page
     assert "You look at the pages of <bdi>ana</bdi>" in page
-    assert "Stop looking" in page
+    assert "Stop viewing" in page
     browser.get(reverse("webui:memory", args=[memory.uuid]))
     for _ in range(2):
         browser.get(reverse("webui:home_latest"))
@@ -116,10 +116,8 @@ def test_a_role_that_may_not_look_sees_no_way_there(role: str, memory: Memory) -
     browser = staff(role)
     assert look(browser).status_code == 403
     assert not Look.objects.exists()
-    assert "Look at their pages" not in browser.get(reverse("cockpit_person"), {"user_id": ANA}).content.decode()
-    assert (
-        "Look at their pages" in staff(name="oskar").get(reverse("cockpit_person"), {"user_id": ANA}).content.decode()
-    )
+    assert "View their pages" not in browser.get(reverse("cockpit_person"), {"user_id": ANA}).content.decode()
+    assert "View their pages" in staff(name="oskar").get(reverse("cockpit_person"), {"user_id": ANA}).content.decode()
 
 
 @pytest.mark.parametrize("scope", [Scope(BEN), Scope(household_id="home"), Scope(ANA, "home")])

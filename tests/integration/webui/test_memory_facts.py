@@ -54,7 +54,7 @@ def nothing_waits() -> None:
 def test_which_apps_got_it_as_an_answer_and_when(ana: Client) -> None:
     memory = remember(ANA, "Ana plays the cello")
     other = remember(ANA, "The tap in the kitchen drips")
-    assert "No app got it as an answer" in page_of(ana, memory)
+    assert "No app has received it as an answer" in page_of(ana, memory)
     kitchen, phone = api_of("kitchen", Scope()), api_of("phone", Scope(ANA))
     for api in (kitchen, kitchen, phone):
         assert api.search("which instrument does Ana play?", user_id=ANA, top_k=1)["count"] == 1
@@ -68,7 +68,7 @@ def test_which_apps_got_it_as_an_answer_and_when(ana: Client) -> None:
     page = page_of(ana, memory)
     assert "got it as an answer 3 times" in page
     assert "got it as an answer once" in page
-    assert "No app got it" in page_of(ana, other)
+    assert "No app has received it" in page_of(ana, other)
 
 
 def test_uses_are_bounded_and_old_ones_go() -> None:
@@ -153,7 +153,7 @@ def test_it_becomes_private_and_shared_again(ana: Client) -> None:
 def test_a_household_of_others_is_refused(ana: Client) -> None:
     memory = remember(ANA, "Ana plays the cello")
     memory_save(access=system_access("x"), draft=MemoryDraft("Ana was here", scope=HOME))
-    assert "none of your households" in keep_for(ana, memory, "home")
+    assert "not one of your households" in keep_for(ana, memory, "home")
     with pytest.raises(ForbiddenError):
         memory_set_household(access=Access(Scope(ANA), Permission.WRITE, "t"), uuid=memory.uuid, household_id="home")
 
@@ -172,7 +172,7 @@ def test_decisions_about_a_private_memory_are_not_in_the_household(ana: Client) 
 def test_it_is_shared_with_no_household_of_others(household: str, ana: Client) -> None:
     memory = remember(ANA, "Ana plays the cello")
     memory_save(access=system_access("x"), draft=MemoryDraft("Ben is here", scope=Scope(BEN, "elsewhere")))
-    assert "none of your households" in keep_for(ana, memory, household)
+    assert "not one of your households" in keep_for(ana, memory, household)
     memory.refresh_from_db()
     assert memory.household_id == ""
     url = reverse("webui:memory_keep_for", args=[memory.uuid])

@@ -173,7 +173,7 @@ def test_a_provider_that_does_not_answer_is_said(ana: Client, provider: ChatServ
     provider.say(Reply(status=503))
     settings_of(ANA, llmGatingEnabled=True, llmGatingModel="mine")
     shown = page(ana, PAGE)
-    assert "The provider does not answer now" in shown
+    assert "The provider is not answering" in shown
     assert '<option value="mine" selected>mine</option>' in shown
 
 
@@ -185,9 +185,9 @@ def test_no_provider_is_asked_while_all_is_off(ana: Client, provider: ChatServer
 def test_a_broken_file_is_said_and_not_overwritten_at_once(ana: Client) -> None:
     folder_of(ANA).create()
     (folder_of(ANA).path / "memory-config.json").write_text("{")
-    assert "The file of your settings cannot be read as it is" in page(ana, PAGE)
+    assert "Your settings file cannot be read" in page(ana, PAGE)
     settings_of(ANA, llmExtractionMaxMessages="many")
-    assert "One of your settings has a value that cannot be" in page(ana, PAGE)
+    assert "One of your settings has an invalid value" in page(ana, PAGE)
 
 
 def test_settings_of_another_person_stay(ana: Client) -> None:
@@ -250,7 +250,7 @@ def test_a_compaction_is_asked_for_once_and_shows_its_progress(ana: Client) -> N
         assert 'hx-trigger="every 2s"' in shown
     row = Compaction.objects.get()
     assert (row.state, row.actor) == ("asked", "person:ana")
-    assert "Look again" in page(ana, PAGE)
+    assert "Check again" in page(ana, PAGE)
 
 
 def test_a_proposal_is_used_and_undone(ana: Client) -> None:
@@ -277,7 +277,7 @@ def test_a_proposal_is_given_up(ana: Client) -> None:
     memory(TEXT)
     row = run((answer(),))
     ana.post(reverse("webui:memory_compaction_decide", args=[row.uuid]), {"step": "discard"})
-    assert "The proposal was given up." in part_of(ana)
+    assert "Proposal discarded." in part_of(ana)
     assert written() == TEXT
 
 
@@ -294,7 +294,7 @@ def test_a_proposal_for_a_text_that_changed_is_not_used(ana: Client) -> None:
 @pytest.mark.parametrize(
     ("code", "words"),
     [
-        ("model_not_available", "is not offered by any provider"),
+        ("model_not_available", "No provider of this hub offers"),
         ("budget_exceeded", "is used up"),
         ("?", "did not work"),
     ],
@@ -311,7 +311,7 @@ def test_a_compaction_that_failed_says_why(ana: Client, code: str, words: str) -
 def test_without_a_provider_compaction_fails_in_words(ana: Client) -> None:
     memory(TEXT)
     run(providers=())
-    assert "is not offered by any provider of this hub" in part_of(ana)
+    assert "No provider of this hub offers the chosen model" in part_of(ana)
     memory("no list\n")
     Compaction.objects.all().delete()
     run((answer(),))

@@ -173,13 +173,13 @@ def test_a_page_says_what_is_kept_how_long(ana: Client) -> None:
     RetentionPolicy.objects.all().delete()
     happened("Tea", household_id="home")
     text = page(ana)
-    assert "Events of yours alone are kept until you forget them" in text
+    assert "Events that are yours alone are kept until you forget them" in text
     assert "<bdi>home</bdi> are kept until" in text
     RetentionPolicy.objects.create(household_id="home", days=30, is_enabled=True)
     RetentionPolicy.objects.create(household_id="", days=1, is_enabled=True)
     text = page(ana)
     assert "<bdi>home</bdi> are kept for 30 days" in text
-    assert "Events of yours alone are kept for 1 day," in text
+    assert "events that are yours alone are kept for 1 day," in text
 
 
 # --- what is forgotten ------------------------------------------------------------------------------------
@@ -208,7 +208,7 @@ def test_memories_made_of_a_day_are_forgotten_if_wished(ana: Client) -> None:
     mine = made_of(happened("Tea with Noor"), "Noor drinks green tea")
     other = made_of(happened("The day after", NOON + timedelta(days=1)), "Noor swims")
     text = forget(ana, memories="1")
-    assert "1 memory that was made of them is forgotten as well" in text
+    assert "1 memory made from them is forgotten too" in text
     assert {one.content: one.status for one in Memory.objects.all()} == {
         mine.content: "deleted",
         other.content: "active",
@@ -242,7 +242,7 @@ def test_one_event_is_forgotten_from_its_page(ana: Client) -> None:
     address = reverse("webui:days_event", args=[event.uuid])
     text = ana.get(address).content.decode()
     assert "This cannot be undone" in text
-    assert "that one can be brought back" in text
+    assert "you can bring that back" in text
     answer = ana.post(reverse("webui:days_event_forget", args=[event.uuid]), {"memories": "1"})
     assert answer["Location"] == reverse("webui:days_span", args=[DAY])
     assert left() == [other.content]

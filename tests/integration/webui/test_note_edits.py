@@ -105,7 +105,7 @@ def test_a_text_that_is_too_large_is_kept_in_the_form(ana: Client) -> None:
     path = write(ANA, TEXT)
     page(ana, EDIT)
     shown = save(ana, "x" * (MAX_NOTE_BYTES + 1), TEXT)
-    assert "more than the 5" in shown
+    assert "over the limit of 5" in shown
     assert len(merged(shown)) > MAX_NOTE_BYTES
     assert path.read_text() == TEXT
 
@@ -124,8 +124,8 @@ def test_what_was_changed_elsewhere_is_shown_beside_mine(ana: Client, who: str) 
     assert path.read_text() == TEXT + "- plums\n"
     assert hidden(shown, "text").replace("\r", "") == TEXT.replace("tea", "green tea")
     assert merged(shown) == TEXT.replace("tea", "green tea") + "- plums\n"
-    assert "1 line is added (+)" in shown
-    assert "2 lines are taken out" in shown
+    assert "1 line added (+)" in shown
+    assert "2 lines removed" in shown
     assert versions()[-1] == ("kept", "person:ana")
     assert hidden(shown, "base") == digest(path.read_bytes())
 
@@ -137,7 +137,7 @@ def test_each_choice_of_a_conflict_keeps_all_texts_as_versions(ana: Client, choi
     path.write_text(TEXT + "- plums\n")
     mine = TEXT + "- nuts\n"
     shown = save(ana, mine, TEXT)
-    assert "In 1 place both have changed the same lines" in shown
+    assert "In 1 place, both sides changed the same lines" in shown
     texts = {"mine": mine, "theirs": TEXT + "- plums\n", "both": TEXT + "- plums\n- nuts\n"}
     if choice != "theirs":
         typed = hidden(shown, "text") if choice == "mine" else merged(shown)
@@ -175,7 +175,7 @@ def test_a_form_without_its_base_saves_nothing(ana: Client) -> None:
     path = write(ANA, TEXT)
     for base in ("", "x", "0" * 63):
         shown = ana.post(EDIT, {"text": "mine", "base": base}).content.decode()
-        assert "it is not known which text you had opened" in shown
+        assert "the hub does not know which text you had opened" in shown
         assert "mine" in merged(shown)
     assert path.read_text() == TEXT
 

@@ -43,7 +43,7 @@ def page(browser: Client, url: str) -> str:
 
 def test_without_notes_the_page_says_what_belongs_there(ana: Client) -> None:
     shown = page(ana, NOTES)
-    assert "Empty. Write down what your assistants should know" in shown
+    assert "Nothing here yet. Write down what your assistants should always remember" in shown
     assert "No log yet." in shown
     assert "This note is empty." in page(ana, READ_MAIN)
     assert "The log of this day is empty." in page(ana, reverse("webui:note", args=["daily/2026-03-04.md"]))
@@ -79,7 +79,7 @@ def test_a_file_that_a_browser_cannot_hold_is_not_edited(ana: Client, bad: bytes
     url = reverse("webui:note_edit", args=["MEMORY.md"])
     assert "The file is not in UTF-8" in page(ana, READ_MAIN)
     shown = page(ana, url)
-    assert "edited on the disk only" in shown
+    assert "edit it only on the disk" in shown
     assert "<textarea" not in shown
     assert path.read_bytes() == bad
 
@@ -89,7 +89,7 @@ def test_a_file_that_cannot_be_read_says_why(ana: Client) -> None:
     (folder_of(ANA).path / "MEMORY.md").unlink()
     (folder_of(ANA).path / "MEMORY.md").mkdir()
     for url in (NOTES, READ_MAIN, reverse("webui:note_edit", args=["MEMORY.md"])):
-        assert "there is no file at this place" in page(ana, url)
+        assert "not a file. Links are not followed" in page(ana, url)
 
 
 def test_an_entry_is_added_to_the_log_of_today(ana: Client) -> None:
@@ -119,7 +119,7 @@ def test_a_search_finds_what_is_on_the_disk_now(ana: Client) -> None:
     assert "Plans" in shown
     write(ANA, "# Plans\n\n- Ana learns the trumpet\n")
     assert "Found in 1 place<" in ana.post(SEARCH, {"words": "accordion"}).content.decode()
-    assert "Nothing in your notes" in ana.post(SEARCH, {"words": "zebra"}).content.decode()
+    assert "Your notes say nothing" in ana.post(SEARCH, {"words": "zebra"}).content.decode()
     assert "accordion" not in page(ana, f"{SEARCH}?words=accordion")
 
 

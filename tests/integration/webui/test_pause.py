@@ -121,7 +121,7 @@ def test_a_person_pauses_and_goes_on_at_home(ana: Client, kitchen: Api) -> None:
     memory = remember(BEN, "Ben likes tea")
     assert memory.user_id == BEN
     page = ana.post(reverse("webui:go_on"), follow=True).content.decode()
-    assert "may remember again" in page
+    assert "can remember again" in page
     assert kitchen.post(*WRITES["memory"]).status_code == 201
 
 

@@ -137,7 +137,7 @@ def test_a_new_one_takes_the_place_of_the_old_one(ana: Client, downloads_dir: Pa
 
 def test_the_page_says_how_far_it_is(ana: Client, downloads_dir: Path) -> None:
     one = asked()
-    assert "waits to be made" in ana.get(PAGE).content.decode()
+    assert "is waiting to be made" in ana.get(PAGE).content.decode()
     Download.objects.update(state="making", total=200)
     downloads_dir.mkdir()
     progress_write(one.uuid, 150)

@@ -96,8 +96,8 @@ def test_until_then_saving_is_paused_and_every_page_says_when(person: Client) ->
     page = wish(person)
     due = PlannedErasure.objects.get().due_at
     assert due - utcnow(SYSTEM_CLOCK) > GRACE - timedelta(minutes=1)
-    assert "Everything about you is forgotten on" in page
-    assert "Everything about you is forgotten on" in person.get("/").content.decode()
+    assert "Everything about you will be forgotten on" in page
+    assert "Everything about you will be forgotten on" in person.get("/").content.decode()
     assert api.post(MEMORIES, {"content": "new", "user_id": PERSON}).json()["errors"][0]["code"] == "saving_paused"
     assert "Take back the forgetting first" in person.post(reverse("webui:go_on"), follow=True).content.decode()
     person.post(reverse("webui:pause"), {"length": "hour"})
@@ -117,7 +117,7 @@ def test_taken_back_it_changes_nothing(person: Client, full: None, paused: bool)
     assert sorted(row for row in rows_of_database() if row[0] not in quiet) == before
     plans_begin(clock=later(GRACE * 2))
     assert not Erasure.objects.exists()
-    assert "cannot be taken back" in person.post(BACK, follow=True).content.decode()
+    assert "can no longer be taken back" in person.post(BACK, follow=True).content.decode()
 
 
 def test_with_the_account_nothing_of_the_person_is_left_anywhere(
@@ -126,7 +126,7 @@ def test_with_the_account_nothing_of_the_person_is_left_anywhere(
     # The kind of an actor is the id of one of the others.
     before = {table: rows for table, rows in kept_of_others().items() if table != "audit_auditentry"}
     link = receipt_of(wish(person))
-    assert "Everything is removed on" in Client().get(link).content.decode()
+    assert "Everything will be removed on" in Client().get(link).content.decode()
     assert list(downloads_dir.iterdir()) != []
     run_out()
     assert traces(PERSON, WORD) == []
@@ -231,7 +231,7 @@ def test_no_other_person_takes_it_back_or_sees_the_date(person: Client) -> None:
     other = browser_of(OTHERS[0])
     other.post(BACK)
     assert PlannedErasure.objects.filter(user_id=PERSON).exists()
-    assert "is forgotten on" not in other.get("/").content.decode()
+    assert "will be forgotten on" not in other.get("/").content.decode()
 
 
 def test_who_is_bound_again_meanwhile_is_refused(person: Client, full: None) -> None:
@@ -241,4 +241,4 @@ def test_who_is_bound_again_meanwhile_is_refused(person: Client, full: None) -> 
     login = account_create(username="late", role="")
     with pytest.raises(Exception, match="being forgotten"):
         account_bind(login=login, scope=Scope(PERSON))
-    assert "cannot be taken back" in person.post(BACK, follow=True).content.decode()
+    assert "can no longer be taken back" in person.post(BACK, follow=True).content.decode()

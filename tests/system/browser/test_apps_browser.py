@@ -153,7 +153,7 @@ def test_an_app_is_stopped_and_what_it_learnt_is_forgotten(
     assert kitchen.learn("likes jam") == (403, "access_stopped")
     assert kitchen.see("said jam") == 403
     page.wait_for_selector("text=It recorded 3 events.")
-    page.locator("a", has_text="Forget all it learnt").press("Enter")
+    page.locator("a", has_text="Forget everything it learnt").press("Enter")
     page.wait_for_selector("text=2 memories that it made.")
     page.wait_for_selector("text=3 events that it recorded.")
     assert width(page) == 320

@@ -220,7 +220,7 @@ def test_compact_now_proposes_applies_and_undoes(live_server: LiveServer, settin
         page.wait_for_timeout(2_500)
         assert asked == []
         part.get_by_role("button", name=shown.words("Use the shorter one")).press("Enter")
-        part.get_by_role("link", name=shown.words("The version before")).wait_for()
+        part.get_by_role("link", name=shown.words("The previous version")).wait_for()
         assert written() == SHORTER
         part.get_by_role("button", name=shown.words("Undo")).press("Enter")
         part.get_by_text(shown.words("MEMORY.md is back to what it was before.")).wait_for()
@@ -315,4 +315,4 @@ def test_settings_are_saved_without_a_script(live_server: LiveServer, settings: 
         wait_for(lambda: stored() == {"llmGatingEnabled": True}, "the setting in its file", patience=5)
         assert page.locator("#part-gate select").input_value() == "gpt-4o-mini"
         page.locator("#compaction").get_by_role("button", name=words("Compact now")).click()
-        page.get_by_role("link", name=words("Look again")).wait_for()
+        page.get_by_role("link", name=words("Check again")).wait_for()

@@ -44,7 +44,7 @@ def write_by_keyboard(phone: Page, base: str) -> None:
     assert width(phone) == 320
     phone.get_by_role("link", name="MEMORY.md").press("Enter")
     phone.get_by_role("link", name="Edit", exact=True).press("Enter")
-    field = phone.get_by_label("Text in Markdown")
+    field = phone.get_by_label("Markdown text")
     field.wait_for()
     phone.get_by_role("button", name="Preview").wait_for(state="hidden")
     field.focus()
@@ -79,15 +79,15 @@ def settle_a_conflict(phone: Page, base: str, path: Path) -> None:
     complaints = watch(phone)
     phone.goto(base + EDIT, wait_until="load")
     path.write_text(TEXT + "- plums\n")
-    phone.get_by_label("Text in Markdown").fill(TEXT.replace("tea", "green tea"))
+    phone.get_by_label("Markdown text").fill(TEXT.replace("tea", "green tea"))
     phone.keyboard.press("Control+s")
     phone.wait_for_selector("h1 >> text=was changed elsewhere")
     assert width(phone) == 320
     assert "plums" in phone.get_by_role("region", name="What is there now").inner_text()
     assert "green tea" in phone.get_by_role("region", name="Yours").inner_text()
     assert phone.locator(".diff-removed").all_inner_texts() == ["−- tea", "−- plums"]
-    assert phone.get_by_label("Text in Markdown").input_value() == TEXT.replace("tea", "green tea") + "- plums\n"
-    phone.get_by_role("button", name="Save both in one").press("Enter")
+    assert phone.get_by_label("Markdown text").input_value() == TEXT.replace("tea", "green tea") + "- plums\n"
+    phone.get_by_role("button", name="Save the merged text").press("Enter")
     phone.wait_for_selector("text=Saved. What it was before is kept")
     assert path.read_text() == TEXT.replace("tea", "green tea") + "- plums\n"
     phone.get_by_role("link", name="Versions").press("Enter")

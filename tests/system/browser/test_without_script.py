@@ -63,7 +63,7 @@ def test_a_person_reads_asks_forgets_and_clears_up_without_script(live_server: L
         press(page, "Save", "Saved.")
         ask(page, "which instrument does Ana play?")
         follow(page, "Ana plays the cello")
-        press(page, "Forget", "No assistant finds it any more.")
+        press(page, "Forget", "Assistants no longer find it.")
         assert standing() == []
         page.get_by_role("link", name="Home").click()
         ask(page, "which instrument does Ana play?")
@@ -88,7 +88,7 @@ def test_a_person_reads_asks_forgets_and_clears_up_without_script(live_server: L
         page.get_by_role("link", name="Home").click()
         page.locator("summary", has_text="Pause remembering").click()
         press(page, "Pause", "Nothing is remembered until")
-        press(page, "Go on now", "may remember again")
+        press(page, "Resume now", "can remember again")
 
         follow(page, "ana-signs-in")
         press(page, "Sign out", "Sign in")
