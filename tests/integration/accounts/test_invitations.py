@@ -149,7 +149,7 @@ def test_only_who_sees_the_hub_and_may_invite_does(db: None) -> None:
 def test_a_name_that_is_taken_is_refused(db: None) -> None:
     account_create(username="Ana-Signs-In", role="")
     page = browser_of("Operator").post(LIST, DATA).content.decode()
-    assert "An account has this name already" in page
+    assert "An account with this name already exists" in page
     _, token = invitation_create(username="eve", person_id="eve", invited_by="test")
     account_create(username="eve", role="Viewer")  # since then
     client = opened(invitation_path(token))

@@ -156,7 +156,7 @@ def test_an_account_without_a_role_is_shown_why_and_what_to_ask_for() -> None:
         sign_in(client, f"ana{is_staff}")
         page = client.get("/admin/", follow=True)
         assert page.status_code == 403
-        assert "it has no role" in page.content.decode()
+        assert "Your account has no role" in page.content.decode()
         assert "Reviewer" in page.content.decode()
         client.post(reverse("account_logout"))
 

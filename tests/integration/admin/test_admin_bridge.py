@@ -157,7 +157,7 @@ def test_routed_events_are_found_by_id_of_event_or_of_memory(operator: Client, r
 def test_what_failed_can_be_tried_again(operator: Client) -> None:
     failed, waiting = routed(status="failed", tries=5, error="content: max_length"), routed()
     response = run(operator, "retry", [failed, waiting])
-    assert "1 event is retried." in response.content.decode()
+    assert "1 event will be retried." in response.content.decode()
     failed.refresh_from_db()
     assert (failed.status, failed.tries) == ("pending", 0)
     assert [task.task["func"] for task in OrmQ.objects.all()] == ["apps.semantic.tasks.ingest_events"]

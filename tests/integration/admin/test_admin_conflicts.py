@@ -272,7 +272,7 @@ def test_page_and_dialogs_name_the_details_that_a_restatement_took_over(operator
     assert "its own metadata, session" in text_of(operator, page_of(receipt))
     for name in ("revert_this", "keep_existing"):
         text = text_of(operator, reverse(f"admin:semantic_conflict_{name}", args=[receipt.pk]))
-        sentence = f"The candidate “{TEA_AGAIN}” has its own metadata, session again, but for what was added since."
+        sentence = f"The candidate “{TEA_AGAIN}” has its own metadata, session again, except for what was added since."
         assert sentence in text, name
 
 

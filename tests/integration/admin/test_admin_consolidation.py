@@ -118,7 +118,7 @@ def test_beginning_anew_moves_it_back_to_first_memory(operator: Client, disagree
     one.refresh_from_db()
     assert one.cursor > 0
     response = run(operator, "reset_chosen", [one])
-    assert "1 starts over with its next run." in response.content.decode()
+    assert "1 will start over with its next run." in response.content.decode()
     one.refresh_from_db()
     assert (one.cursor, one.looked_at, one.noticed) == (0, 0, 0)
 

@@ -72,7 +72,7 @@ def test_what_a_person_connected_stays_an_app(operator: Client) -> None:
     page = operator.post(address(ApiKey, "change", key.pk), {"name": "lamp", "origin": "person"})
     key.refresh_from_db()
     assert (page.status_code, key.origin) == (200, "app")
-    assert "What a person connected is an app" in page.content.decode()
+    assert "A key that a person connected is an app" in page.content.decode()
 
 
 def test_what_a_key_may_read_besides_is_chosen_from_who_there_is_or_entered(operator: Client) -> None:
@@ -114,7 +114,7 @@ def test_a_page_that_was_open_brings_no_grant_back_and_ends_none(operator: Clien
     assert key.reads == ["dora", "emil"]
 
     answer = operator.post(change, page | {"shown_reads": "{}", "reads": []})
-    assert "Load the page again" in answer.content.decode()
+    assert "Reload the page: it did not offer that choice." in answer.content.decode()
 
 
 def test_a_key_is_found_by_what_it_was_granted(operator: Client) -> None:
@@ -197,7 +197,7 @@ def test_the_answer_yes_revokes_and_is_logged(operator: Client) -> None:
 def test_revoking_twice_says_that_it_was_done_before(operator: Client) -> None:
     key = a_key()
     run(operator, "revoke", [key], confirmed="yes")
-    assert "revoked already" in run(operator, "revoke", [key], confirmed="yes").content.decode()
+    assert "already revoked" in run(operator, "revoke", [key], confirmed="yes").content.decode()
 
 
 def test_who_may_only_look_cannot_revoke(staff: Callable[..., Client]) -> None:
@@ -218,7 +218,7 @@ def test_key_without_bound_must_be_asked_for(operator: Client) -> None:
     fields = {"name": "kitchen", "permission": "write"}
     response = operator.post(address(ApiKey, "add"), fields)
     assert MISSING_BOUND in html.unescape(response.content.decode())
-    assert "or say that it is unbound" in add(operator, user_id="ana", unbound="on").content.decode()
+    assert "or confirm that it has none" in add(operator, user_id="ana", unbound="on").content.decode()
     assert not ApiKey.objects.exists()
     assert key_verify(
         secret_in(operator.post(address(ApiKey, "add"), fields | {"permission": "operator", "confirmed": "on"})),

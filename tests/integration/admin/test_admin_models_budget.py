@@ -87,7 +87,7 @@ def test_bar_says_what_is_spent_and_what_is_set_aside(operator: Client, now: dat
     share = response.context["today"]["share"]
     assert (share["percent"], [(part["title"], part["value"]) for part in share["parts"]]) == (
         "72",
-        [("Spent", "72.50"), ("Set aside", "5.00")],
+        [("Spent", "72.50"), ("Reserved", "5.00")],
     )
     text = response.content.decode()
     assert "72% of today's budget is spent: $7.25 of $10.00" in unescape(text)
@@ -126,8 +126,8 @@ def test_what_was_waived_is_a_part_of_its_bar(clock: DeterministicClock) -> None
     spent("8", waived_usd=Decimal(6), reset_by="admin:operator", reset_at=NOON)
     page = shown(clock)
     last = {one.label: one.values[-1] for one in page["spending"].series}
-    assert last == {"Spent": 0.0, "70% of the budget and more": 2.0, "Waived": 6.0, "Limit": 10.0}
-    assert ("Waived", "$6.00, by admin:operator at 2026-05-10 12:00:00 UTC") in page["today"]["facts"]
+    assert last == {"Spent": 0.0, "70% of the budget and more": 2.0, "Spending reset": 6.0, "Limit": 10.0}
+    assert ("Spending reset", "$6.00, by admin:operator at 2026-05-10 12:00:00 UTC") in page["today"]["facts"]
 
 
 def test_days_are_listed_with_their_share_of_budget(operator: Client, now: datetime) -> None:
@@ -159,7 +159,7 @@ def test_open_breaker_is_shown_with_since_when_and_why(clock: DeterministicClock
     assert openai["breaker"] == {
         "label": "Open",
         "colour": "danger",
-        "meaning": "No call passes.",
+        "meaning": "No calls go through.",
         "since": "2026-05-10 11:59:50 UTC, 10 s ago",
         "retry_at": "2026-05-10 12:00:20 UTC",
         "why": "10 calls failed within 60 s; calls ended with: timeout (2), bad response (1)",
@@ -224,7 +224,7 @@ def test_missing_price_is_named_where_it_stops_calls(
 def test_an_operator_waives_what_was_spent_today(operator: Client, now: datetime) -> None:
     spent("9.5", now.date(), warned=[70, 90])
     response = operator.post(WAIVE, CONFIRMED, follow=True)
-    assert "$9.50 of today does not count any more." in response.content.decode()
+    assert "$9.50 of today's spending no longer counts." in unescape(response.content.decode())
     day = BudgetDay.objects.get(day=now.date())
     assert (day.spent_usd, day.waived_usd, day.reset_by) == (Decimal("9.5"), Decimal("9.5"), "admin:operator")
     assert AuditEntry.objects.latest("pk").detail["said"] == "Waived $9.50."
@@ -234,7 +234,7 @@ def test_waiving_asks_first(operator: Client, now: datetime) -> None:
     spent("9.5", now.date())
     before = stored()
     question = operator.get(WAIVE, headers={"HX-Request": "true"}).content.decode()
-    assert "Reset today's spending?" in question
+    assert "Reset today's spending?" in unescape(question)
     assert stored() == before
 
 

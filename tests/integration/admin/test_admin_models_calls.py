@@ -135,8 +135,8 @@ def test_list_looks_among_latest_calls_unless_span_of_time_or_id_is_named(
     assert listed(operator, q="key:app") == ["call 3", "call 2"]
     assert len(listed(operator, started_at_from_0="2026-05-10", started_at_from_1="00:00:00")) == 4
     assert listed(operator, q=str(oldest.uuid)) == ["call 0"]
-    assert "Among the latest" in text_of(operator, HERE)
-    assert "Among the latest" not in text_of(operator, HERE, q=str(oldest.uuid))
+    assert "Only among the latest" in text_of(operator, HERE)
+    assert "Only among the latest" not in text_of(operator, HERE, q=str(oldest.uuid))
 
 
 def test_page_reads_no_content_and_takes_same_number_of_queries_for_more_rows(operator: Client) -> None:
@@ -202,7 +202,7 @@ def test_latencies_by_provider_say_how_reliable_they_are() -> None:
         ("p50", "530 ms"), ("p90", "930 ms"), ("p95", "980 ms"), ("p99", "1.0 s"),
     ]  # fmt: skip
     assert (openai["note"], openai["bars"][-1]["share"]) == ("of 99 calls", "100.0")
-    assert anthropic["note"] == "2 calls: too few to conclude much"
+    assert anthropic["note"] == "2 calls: too few to draw conclusions"
     assert (few["note"], few["bars"]) == ("only the first calls, which do not count", [])
 
 

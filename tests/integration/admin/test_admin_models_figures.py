@@ -91,7 +91,7 @@ def test_forecast_needs_days_and_says_how_it_is_made(operator: Client, settings:
         text = unescape(text_of(operator, HERE))
     assert page["forecast"]["is_above"]
     assert "more than the budget" in text
-    assert "Of the last 4 whole days (UTC): today so far, and the mean" in text
+    assert "From the last 4 whole days (UTC): today's spending so far, plus the average" in text
 
 
 def test_phases_of_breaker_are_line_and_table(operator: Client) -> None:
@@ -127,7 +127,7 @@ def test_refused_calls_name_the_setting_and_what_helps(operator: Client, guard: 
         (("breaker", "half_open"), "Reset the breaker of openai", f"{RESET}?provider=openai"),
         (
             ("budget", "price_unknown"),
-            "Add a price of gpt-5",
+            "Add a price for gpt-5",
             f"{reverse('admin:llm_price_add')}?provider=openai&model=gpt-5",
         ),
     ],

@@ -150,10 +150,10 @@ def test_each_price_says_whether_it_holds(operator: Client) -> None:
     call(model="b", started_at=utcnow(SYSTEM_CLOCK))
     assert states(operator) == {
         "a 2025-01-01": "Replaced",
-        f"a {today()}": "Holds",
-        f"a {today() + timedelta(days=1)}": "To come",
+        f"a {today()}": "In effect",
+        f"a {today() + timedelta(days=1)}": "Not yet in effect",
         f"b {old}": "Old",
-        f"unused {old}": "Holds",
+        f"unused {old}": "In effect",
     }
 
 
@@ -164,8 +164,8 @@ def test_old_price_of_configured_model_is_warned_of_by_name(operator: Client, se
     price(provider="anthropic", model="claude-haiku-4-5", edited_at=utcnow(SYSTEM_CLOCK))
     with configured(settings, MODEL, FALLBACK):
         text = text_of(operator, HERE)
-    assert "The price of openai gpt-5 was not confirmed for half a year." in text
-    assert "1 price of models in use was not confirmed for half a year" in text
+    assert "The price of openai gpt-5 has not been confirmed for half a year." in text
+    assert "1 price of models in use has not been confirmed for half a year" in text
 
 
 def test_fresh_hub_has_no_old_price(operator: Client) -> None:
@@ -183,17 +183,15 @@ def test_saving_a_price_confirms_it(operator: Client) -> None:
     assert list(states(operator).values()) == ["Old"]
     entered = {**ENTERED, "provider": "openai", "model": "gpt-5", "valid_from": old.isoformat()}
     operator.post(address(Price, "change", one.pk), entered)
-    assert list(states(operator).values()) == ["Holds"]
+    assert list(states(operator).values()) == ["In effect"]
 
 
-@pytest.mark.parametrize(
-    ("budget", "shown"), [("10", "every call to it is refused"), ("0", "What it costs is not known")]
-)
+@pytest.mark.parametrize(("budget", "shown"), [("10", "every call to it is refused"), ("0", "so its cost is unknown")])
 def test_configured_model_without_price_is_named(operator: Client, settings: Any, budget: str, shown: str) -> None:
     price(provider="anthropic", model="claude-haiku-4-5")
     with configured(settings, MODEL, FALLBACK, budget=budget):
         text = text_of(operator, HERE)
-    assert "openai gpt-5 has no price." in text
+    assert "openai gpt-5 has no price" in text
     assert shown in text
 
 

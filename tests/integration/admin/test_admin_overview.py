@@ -72,11 +72,11 @@ def test_first_page_says_whether_events_become_memories(operator: Client) -> Non
 
     assert tile() == ("0", "no routing policy is switched on", "")
     policy_create(name="important", settings={"enabled": True})
-    assert tile() == ("0", "none is waiting", "")
+    assert tile() == ("0", "none waiting", "")
     bridge.routed(recorded_at=datetime.now(UTC) - timedelta(seconds=90))
     assert tile()[:1] + tile()[2:] == ("1", "")
     bridge.routed(status="failed")
-    assert tile() == ("1", "1 could not become one, to be reviewed", "bad")
+    assert tile() == ("1", "1 failed; review them", "bad")
     timeline.warning("write_latency")
     assert tile() == ("1", "suspended by a warning: write latency", "warn")
 
@@ -96,7 +96,7 @@ def test_who_may_see_nothing_gets_no_numbers(staff: Callable[..., Client], remem
     response = staff().get(INDEX)
     text = response.content.decode()
     assert response.status_code == 403
-    assert "nothing of this hub is open to you" in text
+    assert "you have no access to anything in this hub" in text
     assert "Active memories" not in text
     assert "Failed deliveries" not in text
     assert "Valid API keys" not in text

@@ -116,8 +116,11 @@ def test_staff_without_permissions_see_no_page(staff: Callable[..., Client], ful
     assert [url for url in every_page() if client.get(url).status_code != 403] == []
 
 
-def test_the_navigation_leads_to_every_model(operator: Client) -> None:
+def test_the_navigation_and_the_tabs_of_access_lead_to_every_model(operator: Client) -> None:
     text = text_of(operator, reverse("admin:index"))
+    access = reverse("cockpit_access")
+    assert f'href="{access}"' in text
+    text += text_of(operator, access)
     lists = [address(model, "changelist") for model in MODELS]
     assert [url for url in lists if f'href="{url}"' not in text] == []
 
@@ -155,7 +158,7 @@ def test_what_is_not_there_gets_page_that_says_so(operator: Client) -> None:
 
 def test_what_may_not_be_seen_gets_page_that_says_so(staff: Callable[..., Client]) -> None:
     response: Any = staff().get(address(Memory, "changelist"))
-    assert "Your account lacks the permission" in response.content.decode()
+    assert "Your account does not have this permission." in response.content.decode()
 
 
 def test_list_of_memories_takes_same_number_of_queries_for_more_rows(

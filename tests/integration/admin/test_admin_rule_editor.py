@@ -138,7 +138,7 @@ def test_another_parent_changes_the_values_beside_the_settings(operator: Client,
 
 def test_a_mistake_is_no_document_to_compare(operator: Client, leaf: MergeRule) -> None:
     page = preview(operator, leaf, merge__boost_amount="7")
-    assert "Some settings are not right yet" in page
+    assert "Some settings are not valid yet" in page
     assert 'data-valid="no"' in page
 
 

@@ -70,7 +70,7 @@ def test_decisions_of_a_month_and_what_people_took_back(operator: Client, rememb
     Conflict.objects.filter(pk=third.pk).update(at=timezone.now() - MONTH - timedelta(hours=1))
     text = words_of(text_of(operator, LIST))
     assert "default On Whatever no other rule catches" in text
-    assert "Decisions in 30 days 4 1 only noticed Taken back by people 25 % 1 of 4" in text
+    assert "Decisions in 30 days 4 1 only noticed Undone by people 25 % 1 of 4" in text
 
 
 def test_figures_are_one_query_and_of_rules_only(
@@ -98,7 +98,7 @@ def test_a_share_is_never_rounded_to_nothing(undone: int, decided: int, percent:
 
 def test_decisions_of_rules_that_are_gone_are_counted_below(operator: Client, remember: Remember) -> None:
     decide(remember, 2, rule_name="gone")
-    assert "2 decisions of the last 30 days were made by rules that do not exist any more." in words_of(
+    assert "2 decisions of the last 30 days were made by rules that no longer exist." in words_of(
         text_of(operator, LIST)
     )
 

@@ -54,8 +54,8 @@ def test_what_would_go_is_what_the_next_run_would_delete(
 def test_what_would_go_is_said_by_type(operator: Client, aged: None) -> None:
     shown = horizon(operator, days=90)
     assert shown["going"] == {"door": 6, "conversation": 3, "message": 3}
-    assert "<strong>12 events would go</strong>, of 18" in text_of(operator, LIST, days=90)
-    assert "<strong>Nothing would go</strong>" in text_of(operator, LIST, days=400)
+    assert "<strong>12 events would be deleted</strong>, of 18" in text_of(operator, LIST, days=90)
+    assert "<strong>Nothing would be deleted</strong>" in text_of(operator, LIST, days=400)
 
 
 def test_bars_before_the_horizon_are_shaded(operator: Client, aged: None) -> None:
@@ -87,7 +87,7 @@ def test_the_slider_asks_before_anything_is_deleted(operator: Client, aged: None
 def test_who_may_only_look_has_no_button(staff: Callable[..., Client], aged: None) -> None:
     client = staff("view_retentionpolicy")
     text = text_of(client, LIST, days=30)
-    assert "would go" in text
+    assert "would be deleted" in text
     assert "Switch it on" not in text
     shown = horizon(client, days=30)
     assert client.post(shown["change"], {"days": 30, "is_enabled": "on", "confirmed": "yes"}).status_code == 403
@@ -95,7 +95,7 @@ def test_who_may_only_look_has_no_button(staff: Callable[..., Client], aged: Non
 
 def test_without_policies_there_is_no_slider(operator: Client) -> None:
     RetentionPolicy.objects.all().delete()
-    assert "What would go" not in text_of(operator, LIST)
+    assert "What would be deleted" not in text_of(operator, LIST)
 
 
 def test_what_households_and_types_are_called_is_escaped(operator: Client) -> None:

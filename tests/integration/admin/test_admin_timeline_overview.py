@@ -31,7 +31,7 @@ def facts(client: Client) -> dict[str, str]:
 def test_a_timeline_without_events_is_well(operator: Client) -> None:
     assert tiles(operator) == {
         "Timeline events": ("0", "0 of them archived", ""),
-        "Timeline warnings": ("0", "none is active", "good"),
+        "Timeline warnings": ("0", "none active", "good"),
     }
     assert facts(operator)["Segments"] == "none yet"
 

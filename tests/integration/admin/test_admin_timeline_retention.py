@@ -187,14 +187,14 @@ def test_preview_counts_rows_and_archived_events_and_changes_nothing(
 def test_a_preview_says_when_nothing_is_that_old(operator: Client, everybody: RetentionPolicy) -> None:
     timeline.event(timestamp=timezone.now(), recorded_at=timezone.now())
     url = reverse("admin:episodic_retentionpolicy_preview", args=[everybody.pk])
-    assert "Nothing is that old now." in words_of(operator.get(url))
+    assert "Nothing is that old yet." in words_of(operator.get(url))
 
 
 def test_files_that_cannot_be_read_are_said_not_to_be_counted(operator: Client, everybody: RetentionPolicy) -> None:
     timeline.segment("archived", rows="gone")  # whose file is not there
     url = reverse("admin:episodic_retentionpolicy_preview", args=[everybody.pk])
     RetentionPolicy.objects.update(days=1)
-    assert "1 file could not be read, so what it holds is not counted." in words_of(operator.get(url))
+    assert "1 file could not be read, so its contents are not counted." in words_of(operator.get(url))
 
 
 def test_deleting_policy_says_what_global_one_would_delete(

@@ -57,7 +57,7 @@ def test_page_explains_found_and_dropped_events(operator: Client) -> None:
     an_archived_segment(range(6))
     timeline.event("a row", user_id="user-1", event_type="door")
     text = words_of(ask(operator, user_id="user-1", event_types="message"))
-    assert "2 events, the newest first" in text
+    assert "2 events, newest first" in text
     assert "3 events in this scope: 1 as rows, 2 in 1 archived segment, of which 1 had to be read." in text
     assert "2 shown; left out: 1 of other types." in text
 
@@ -98,7 +98,7 @@ def test_with_text_best_come_first_with_their_scores(operator: Client) -> None:
     response = ask(operator, user_id="ana", text="boiler")
     assert response.context["rows"][0]["event"].content == "The boiler was serviced"
     assert "score" in words_of(response)
-    assert "the best first" in words_of(response)
+    assert ", best first" in words_of(response)
     assert "Compared by words, and the meaning of 2 events." in words_of(response)
 
 

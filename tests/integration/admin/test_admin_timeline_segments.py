@@ -71,7 +71,7 @@ def test_the_list_shows_size_and_damage_of_files(operator: Client) -> None:
     timeline.segment("archived", size_bytes=3 * 1024**2, event_count=50_000)
     timeline.segment("quarantined", damage="checksum: block 17")
     text = text_of(operator, LIST)
-    for expected in ("3.0 MB", "63 bytes an event", "checksum: block 17", "sound"):
+    for expected in ("3.0 MB", "63 bytes per event", "checksum: block 17", "sound"):
         assert expected in text
 
 
@@ -99,7 +99,7 @@ def test_the_page_of_a_segment_shows_all_of_it(operator: Client) -> None:
     segment = timeline.segment("quarantined", damage="truncated", lost_count=1_200)
     text = page_of(operator, segment)
     for expected in (
-        str(segment.uuid), segment.file_name, segment.sha256, "truncated", "1,200", "50 bytes an event",
+        str(segment.uuid), segment.file_name, segment.sha256, "truncated", "1,200", "50 bytes per event",
         "2026-05-09 12:00:00 UTC to 2026-05-10 12:00:00 UTC", "its file cannot be read",
     ):  # fmt: skip
         assert expected in text
@@ -137,9 +137,9 @@ def test_the_list_shows_the_time_and_size_of_the_open_segment(operator: Client) 
 
 
 def test_the_list_says_how_the_timeline_is(operator: Client) -> None:
-    assert "All segments are well. There is no open segment" in text_of(operator, LIST)
+    assert "All segments are fine. There is no open segment" in text_of(operator, LIST)
     segment = timeline.segment(opened_at=timeline.NOON)
-    assert "The open segment is empty since 2026-05-10 12:00 UTC." in text_of(operator, LIST)
+    assert "The open segment has been empty since 2026-05-10 12:00 UTC." in text_of(operator, LIST)
     now = timezone.now()
     for number in range(2):
         timeline.event(f"{number}", recorded_at=now + timedelta(minutes=number), segment=segment)
@@ -148,7 +148,9 @@ def test_the_list_says_how_the_timeline_is(operator: Client) -> None:
     assert re.search(rf"has 2 events \(\d+ bytes\) since {now:%Y-%m-%d %H:%M} UTC", sentence)
     assert f"sealed at {now + hours:%Y-%m-%d %H:%M} UTC, or when it has 50,000 events." in sentence
     TimelineEvent.objects.update(recorded_at=timeline.NOON)
-    assert "sealed by the next maintenance, which is due since 2026-05-11" in timeline_health().sentence
+    assert (
+        "it will be sealed by the next maintenance, which has been due since 2026-05-11" in timeline_health().sentence
+    )
 
 
 def test_what_is_damaged_is_said_first(operator: Client) -> None:
@@ -156,7 +158,7 @@ def test_what_is_damaged_is_said_first(operator: Client) -> None:
         timeline.segment("quarantined", event_count=400, rows="gone")
     timeline.warning("segment_damaged")
     text = text_of(operator, LIST)
-    assert "2 segments are damaged, whose 800 events cannot be read and 1 warning is active." in text
+    assert "2 segments are damaged: their 800 events cannot be read and 1 warning is active." in text
     assert f"{LIST}?state=quarantined" in text
     assert timeline_health().tone == "bad"
 

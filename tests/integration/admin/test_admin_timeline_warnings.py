@@ -61,7 +61,8 @@ def test_warning_that_is_over_says_how_long_it_lasted(operator: Client) -> None:
 
 
 @pytest.mark.parametrize(
-    ("severity", "consequence"), [("notice", "None yet."), ("warning", "made into memories when the warning has ended")]
+    ("severity", "consequence"),
+    [("notice", "None yet."), ("warning", "they become memories once the warning has ended")],
 )
 def test_warning_says_whether_memories_wait_for_its_end(operator: Client, severity: str, consequence: str) -> None:
     assert consequence in page_of(operator, timeline.warning(severity=severity))

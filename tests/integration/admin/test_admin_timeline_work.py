@@ -105,7 +105,7 @@ def test_segments_are_verified_from_the_list(operator: Client) -> None:
     assert task["segment_ids"] == sorted((segment.pk for segment in segments), reverse=True)
     work_off(1)
     path = response.request["PATH_INFO"]
-    assert "2 segments to come." in words_of(operator.get(path))
+    assert "2 segments left." in words_of(operator.get(path))
     work_off()
     assert words_of(operator.get(path)).count("Sound: 1 event,") == 3
 
@@ -141,13 +141,13 @@ def test_work_on_whole_timeline_is_shown_when_it_is_done(operator: Client, name:
 def test_check_that_finds_something_leads_to_repairing(operator: Client, timeline_dir: Path) -> None:
     path = confirm(operator, of_all("check_all")).request["PATH_INFO"]
     work_off()
-    assert "Repair, among the buttons" not in text_of(operator, path)
+    assert "The Repair button above the list" not in text_of(operator, path)
     (timeline_dir / "notes.txt").write_text("hello")
     path = confirm(operator, of_all("check_all")).request["PATH_INFO"]
     work_off()
     text = text_of(operator, path)
     assert "notes.txt" in text
-    assert "Repair, among the buttons" in text
+    assert "The Repair button above the list" in text
 
 
 def test_what_files_are_called_is_escaped(operator: Client, timeline_dir: Path) -> None:
@@ -165,7 +165,7 @@ def test_a_run_that_failed_says_so(operator: Client) -> None:
     work_off()
     Task.objects.update(success=False, result="OSError")
     text = text_of(operator, path)
-    assert "it stopped before its end" in text
+    assert "stopped before it finished" in text
     assert POLLS not in text
 
 

@@ -50,7 +50,7 @@ def test_level_is_said_with_reasons_and_hints(operator: Client, large: None) -> 
     facts = {**index_facts(), "level": "degraded", "reasons": ["capacity"], "bytes": 5_000_000}
     publish(ProcessKind.WEB, {}, {"index": facts})
     text = text_of(operator, INDEX)
-    assert "Past a limit" in text
+    assert "Over a limit" in text
     assert "Because the indexes use more memory than they may." in text
     assert "Raise MEMORYHUB_INDEX_CACHE_MB" in text
     assert "4.8 MB" in text

@@ -61,7 +61,7 @@ def test_a_source_is_added_with_its_settings(operator: Client, folder: Path) -> 
     source = KnowledgeSource.objects.get()
     assert (source.user_id, source.include, source.staleness_seconds) == (OWNER, ["adr/**", "*.md"], 36 * 3600)
     assert (source.resolutions, source.created_by) == ({"orphaned_pointer": "manual"}, "admin:operator")
-    assert "Nothing was synced yet" in response.content.decode()
+    assert "Nothing has been synced yet" in response.content.decode()
 
 
 @pytest.mark.parametrize(
@@ -96,7 +96,7 @@ def test_the_list_says_what_to_look_at(operator: Client, source: KnowledgeSource
     text = text_of(operator, SOURCES)
     assert "Some files not read" in text
     assert "1 file not read" in text
-    assert "when asked for" in text
+    assert "on request" in text
 
 
 def test_the_page_of_a_source_says_which_files_could_not_be_read(operator: Client, source: KnowledgeSource) -> None:
@@ -191,7 +191,7 @@ def test_a_run_is_rolled_back_after_a_question(operator: Client, source: Knowled
     done = sync(source)
     url = address(SyncRun, "roll_back", done.pk)
     text = text_of(operator, url)
-    assert "1 item made since then will be removed" in text
+    assert "1 item created since then will be removed" in text
     assert "1 item deleted since then will come back" in text
     response = operator.post(url)
     made = SyncRun.objects.get(kind=SyncKind.ROLLBACK)
@@ -259,7 +259,7 @@ def conflict(folder: Path) -> PointerConflict:
 
 def test_the_page_of_a_conflict_shows_both_sides(operator: Client, conflict: PointerConflict) -> None:
     text = text_of(operator, page(conflict))
-    assert "the item that it was made of is gone" in text
+    assert "the item it was made from is gone" in text
     assert "[ADR] Use PostgreSQL" in text
     assert address(PointerConflict, "delete_this", conflict.pk) in text
     assert address(PointerConflict, "update_this", conflict.pk) not in text
@@ -314,7 +314,7 @@ def test_what_items_say_needs_the_permission_to_view_them(
 ) -> None:
     text = text_of(staff("view_syncrun"), page(SyncRun.objects.get()))
     assert "PostgreSQL" not in text
-    assert "needs the permission to view them" in text
+    assert "require the permission to view them" in text
 
 
 @pytest.mark.parametrize(("url", "most"), [(SOURCES, 10), (RUNS, 10), (ITEMS, 10), (CONFLICTS, 10)])

@@ -211,7 +211,7 @@ def test_what_is_stored_is_shown_as_text(operator: Client) -> None:
 def test_who_may_see_no_kind_gets_a_reason(staff: Callable[..., Client]) -> None:
     save("Ana prefers tea")
     text = text_of(staff("view_price"), HERE)
-    assert "may not see any kind of entry" in text
+    assert "cannot see any entries" in text
     assert "Ana" not in text
 
 

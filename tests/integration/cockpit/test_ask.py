@@ -86,7 +86,7 @@ def test_superseded_memory_says_by_which_and_by_what_decision(operator: Client, 
     remember("Ana does not live in Lisbon.")
     receipt = Conflict.objects.get()
     given = ask(operator, "Does Ana live in Lisbon?", user_id="ana")
-    assert "The rules replaced it by the one above." in given
+    assert "The rules replaced it with the one above." in given
     conflict_accept(access=HUB, uuid=receipt.uuid)
     missing = ask(operator, "Does Ana live in Lisbon?", user_id="ana").split("What was left out, and why")[1]
     loser = Memory.objects.exclude(status="active").get()
@@ -142,7 +142,7 @@ def test_ask_needs_permission(staff: Callable[..., Client]) -> None:
 
 def test_empty_hub_answers(operator: Client) -> None:
     assert "Nothing was found: there is no memory in that scope." in ask(operator, "anything", top_k="5")
-    assert "before the beginning" in ask(operator, "tea", start="2026-02-01T00:00", end="2026-01-01T00:00")
+    assert "before the start" in ask(operator, "tea", start="2026-02-01T00:00", end="2026-01-01T00:00")
 
 
 def test_question_is_saved_for_evaluate_which_finds_its_answer(

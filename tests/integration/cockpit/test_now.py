@@ -86,7 +86,7 @@ def test_the_strip_shows_when_there_were_problems(operator: Client) -> None:
     assert [square.words.split(": ")[1] for square in strip["squares"] if square.level] == [
         "critical problems, 2 at once"
     ]
-    assert strip["summary"].startswith("Problems in 1 of 96 quarters of an hour.")
+    assert strip["summary"].startswith("Problems in 1 of 96 quarter-hours.")
 
 
 @pytest.mark.parametrize("name", FRAGMENTS)
@@ -120,12 +120,12 @@ def test_an_account_with_a_bound_is_asked_for_its_own_decisions(bound: Callable[
         save(f"{user.capitalize()} does not work at Siemens.", user, household)
     found = bound(household_id="home").get(HERE).context["outlook"]
     assert (found.sentence, found.tone) == ("1 thing needs you", "info")
-    assert found.problems[0].sentence == "1 decision waits to be reviewed"
+    assert found.problems[0].sentence == "1 decision is waiting for review"
 
 
 def test_an_account_without_permissions_gets_a_reason(staff: Callable[..., Client]) -> None:
     client = staff("view_price")
-    assert "may not view any figures" in text_of(client, HERE)
+    assert "cannot see any figures" in text_of(client, HERE)
     assert client.get(reverse("cockpit_now_numbers")).status_code == 403
 
 

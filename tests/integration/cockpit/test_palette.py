@@ -54,7 +54,7 @@ def test_palette_finds_by_id(operator: Client, decided: Conflict) -> None:
     assert reverse("admin:semantic_conflict_change", args=[decided.pk]) in find(operator, str(decided.uuid))
     uuid = decided.candidate.uuid
     assert reverse("admin:semantic_memory_change", args=[decided.candidate_id]) in find(operator, str(uuid))
-    assert "Nothing that you may see matches" in find(operator, "5f0c0000-0000-4000-8000-000000000000")
+    assert "Nothing that you can see matches" in find(operator, "5f0c0000-0000-4000-8000-000000000000")
 
 
 def test_bound_account_finds_nothing_of_others(decided: Conflict) -> None:

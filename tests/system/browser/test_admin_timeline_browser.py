@@ -106,7 +106,7 @@ def test_timeline_is_looked_after_by_keyboard_and_read_on_small_screen(live_serv
         page.fill("[name=user_id]", "user-1")
         page.fill("[name=text]", "event 4")
         page.press("[name=text]", "Enter")
-        page.wait_for_selector("text=the best first")
+        page.wait_for_selector("text=best first")
         page.locator(".mh-events summary").first.focus()
         page.keyboard.press("Enter")
         assert page.locator(".mh-events details[open]").count() == 1

@@ -192,7 +192,7 @@ def test_an_app_gets_its_key_by_a_code(cookie: str, browser: Browser, live_serve
     page.wait_for_selector("text=Garden <b>helper</b>")
     assert width(page) == 320
     page.locator("button", has_text="Let it only read").press("Enter")
-    page.wait_for_selector("text=Garden <b>helper</b> fetches its key now")
+    page.wait_for_selector("text=Garden <b>helper</b> is getting its key and will appear here")
     status, answer = app.call("POST", "/api/connect/token", waiting)
     assert status == 200
     app.key = answer["key"]

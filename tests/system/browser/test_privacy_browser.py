@@ -67,7 +67,7 @@ def test_a_person_takes_everything_along_and_leaves(
         page.goto(f"{live_server.url}/privacy/", wait_until="load")
         assert width(page) == 320
         page.locator("button", has_text="Make my file").press("Enter")
-        page.wait_for_selector("text=Your file waits to be made")
+        page.wait_for_selector("text=Your file is waiting to be made")
         picture(page, "waiting")
         aside(make_downloads)
         page.wait_for_selector("text=is ready")  # by itself
@@ -102,7 +102,7 @@ def test_a_person_takes_everything_along_and_leaves(
         page.fill("#id_typed", NAME)
         page.locator("button", has_text="Forget everything").press("Enter")
         page.locator("a", has_text="/forgotten/").click()
-        page.wait_for_selector("text=Everything is removed on")
+        page.wait_for_selector("text=Everything will be removed on")
         assert width(page) == 320
         aside(lambda: PlannedErasure.objects.update(due_at=utcnow(SYSTEM_CLOCK)))
         aside(erase)

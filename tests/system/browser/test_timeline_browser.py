@@ -175,7 +175,7 @@ def check_retention(page: Page, base: str) -> None:
     shaded = page.locator("#retention-plot .is-going").count()
     assert shaded > 1
     wait_for(lambda: page.input_value("#retention-going [name=days]") == str(days), "the number of the slider")
-    assert "would go" in page.inner_text("#retention-going")
+    assert "would be deleted" in page.inner_text("#retention-going")
     assert page.locator(".mh-going li").count() >= 1
     picture(page, "retention")
     # The hub shades the same bars as the slider.

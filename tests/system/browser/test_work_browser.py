@@ -56,7 +56,7 @@ def test_failed_task_appears_and_is_run_again_by_keyboard(live_server: LiveServe
         again.focus()
         page.keyboard.press("Enter")
         page.wait_for_selector("text=1 task is queued again.")
-        page.wait_for_selector("text=No failed task waits for you.")
+        page.wait_for_selector("text=No failed tasks need you.")
         browser.close()
     assert complaints == []
     assert not Failure.objects.exists()
@@ -76,7 +76,7 @@ def test_page_of_a_new_key_turns_green_with_its_first_call(live_server: LiveServ
         assert page.locator("[name=confirmed]").is_visible()
         page.select_option("[name=permission]", "write")
         page.fill("[name=user_id]", "ana")
-        page.wait_for_selector("text=Nothing is known of this id.")
+        page.wait_for_selector("text=The hub knows nothing about this id.")
         page.click("button:has-text('Save')")
         page.wait_for_selector("text=Waiting for its first call")
         assert width(page) == 390

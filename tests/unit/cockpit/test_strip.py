@@ -32,7 +32,7 @@ def test_the_worst_minute_of_a_square_counts() -> None:
 def test_a_square_without_samples_is_not_well() -> None:
     shown = squares([Minute(NOW - timedelta(minutes=1), 0)], NOW)
     assert [one.level for one in shown[-2:]] == [None, WELL]
-    assert summary(shown) == ("No problem in the last 24 hours. Nothing was sampled in 95 of 96 quarters of an hour.")
+    assert summary(shown) == ("No problem in the last 24 hours. No samples in 95 of 96 quarter-hours.")
     assert summary(squares([], NOW)) == "No samples in the last 24 hours."
 
 
@@ -42,7 +42,7 @@ def test_the_table_has_a_row_for_each_change() -> None:
         ("12:00", "12:15", "all well"), ("11:30", "12:00", "problems"), ("12:15", "11:30", "all well"),
     ]  # fmt: skip
     assert [one.level for one in shown].count(PROBLEMS) == 2
-    assert summary(shown) == "Problems in 2 of 96 quarters of an hour."
+    assert summary(shown) == "Problems in 2 of 96 quarter-hours."
 
 
 def test_the_hub_is_well_since_the_first_sample_after_the_last_problem() -> None:
