@@ -106,7 +106,7 @@ def test_the_pages_about_models_work_in_a_browser(live_server: LiveServer) -> No
         page.keyboard.press("Enter")
         page.click("#dialog button[type=submit]")
         page.wait_for_selector("text=$9.50 of today's spending no longer counts.")
-        press_until(page, "Reset the breaker of openai")
+        press_until(page, "Reset breaker of openai")
         page.keyboard.press("Enter")
         page.wait_for_selector("text=Reset the circuit breaker of")
         press_until(page, "Reset")
