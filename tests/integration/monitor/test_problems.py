@@ -90,7 +90,7 @@ def test_missing_web_process_and_what_others_are_not_ready_for(settings: Any, ad
     HubProcess.objects.update(run="this-run")
     beside("web", embedding="The embedding server does not answer.", index="ok", timeline="ok")
     beside("web", embedding="ok", index="loading the index, 1 of 3", timeline="ok")
-    assert the("web_process_missing", admin_client).sentence == "2 of 3 web processes run."
+    assert the("web_process_missing", admin_client).sentence == "2 of 3 web processes are running."
     embedding = the("embedding_not_ready", admin_client)
     assert embedding.severity is ProblemSeverity.CRITICAL
     assert "in 1 of 2 web processes: The embedding server does not answer." in embedding.sentence

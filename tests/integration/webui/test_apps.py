@@ -236,7 +236,7 @@ def test_a_person_refuses_an_app(ana: Client) -> None:
     answered = {"token": answer.context_data["token"], "answer": "refuse"}
     assert "gets no access" in ana.post(reverse("webui:connect_answer"), answered, follow=True).content.decode()
     assert ConnectionRequest.objects.get().state == "refused"
-    assert "does not wait any more" in ana.post(reverse("webui:connect_answer"), answered, follow=True).content.decode()
+    assert "This app is no longer waiting" in ana.post(reverse("webui:connect_answer"), answered, follow=True).content.decode()
 
 
 @pytest.mark.parametrize("answered", [{}, {"token": "x", "answer": "read"}, {"answer": "write"}])
@@ -250,7 +250,7 @@ def test_an_account_guesses_ten_codes_and_no_more(ana: Client) -> None:
     cache.clear()
     codes = waiting()
     for _ in range(10):
-        assert "No app waits under this code" in typed(ana, "BBBB-BBBB").content.decode()
+        assert "No app is waiting for this code" in typed(ana, "BBBB-BBBB").content.decode()
     answer = typed(ana, codes.user_code)
     assert answer.status_code == 429
     assert "Too many codes tried" in answer.content.decode()
@@ -261,4 +261,4 @@ def test_an_account_guesses_ten_codes_and_no_more(ana: Client) -> None:
 def test_a_code_that_is_over_is_like_none(ana: Client) -> None:
     codes = waiting()
     ConnectionRequest.objects.update(expires_at=utcnow(SYSTEM_CLOCK) - timedelta(seconds=1))
-    assert "No app waits under this code" in typed(ana, codes.user_code).content.decode()
+    assert "No app is waiting for this code" in typed(ana, codes.user_code).content.decode()

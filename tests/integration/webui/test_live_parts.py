@@ -87,7 +87,7 @@ def test_the_badge_counts_pairs_of_this_person(ana: Client) -> None:
     disagree(BEN)
     page = ana.get(badge).content.decode()
     assert re.search(r'class="badge" aria-hidden="true">1<', page)
-    assert ", 1 waits" in page
+    assert ", 1 waiting" in page
     assert 'class="badge"' in ana.get("/").content.decode()
 
 

@@ -73,7 +73,7 @@ def test_who_when_why_and_which_pages_are_for_the_person_to_read(memory: Memory,
     look(browser)
     page = browser.get("/").content.decode()
     assert WORD in page
-    assert "You look at the pages of <bdi>ana</bdi>" in page
+    assert "You’re viewing the pages of <bdi>ana</bdi>" in page
     assert "Stop viewing" in page
     browser.get(reverse("webui:memory", args=[memory.uuid]))
     for _ in range(2):

@@ -78,7 +78,7 @@ def test_a_day_has_rows_and_archive_in_one_list(ana: Client) -> None:
     happened("Somebody else's lunch", person=BEN)
     text = page(ana)
     assert text.index("Tea with Noor") < text.index("Breakfast with Mira")
-    assert "2 events, the latest first" in text
+    assert "2 events, latest first" in text
     assert "lunch" not in text
     assert "you said so" in text
 
@@ -195,7 +195,7 @@ def test_a_day_is_counted_before_it_is_forgotten(ana: Client) -> None:
     text = question(ana)
     assert "2 events would be forgotten" in text
     assert "<bdi>meal</bdi>: 1" in text
-    assert "1 memory was made of them" in text
+    assert "1 memory was made from these events" in text
     assert left() == ["Cake with Noor", "Of another", "Tea with Noor", "The day after"]
     text = forget(ana)
     assert "2 events are forgotten for good" in text

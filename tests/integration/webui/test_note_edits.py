@@ -192,7 +192,7 @@ def test_versions_say_who_and_when_and_two_are_compared(ana: Client) -> None:
     shown = page(ana, f"{VERSIONS}?from=3&to=1")
     assert "From version 1 to version 3" in shown
     assert '<span class="diff-removed">−- figs</span>' in shown
-    assert "1 line is taken out" in shown
+    assert "1 line removed" in shown
     for missing in ("?from=1&to=99", "?from=x&to=1"):
         assert "From version" not in page(ana, VERSIONS + missing)
     assert "One of these versions does not exist." in page(ana, f"{VERSIONS}?from=1&to=99")
