@@ -31,6 +31,7 @@ ROLES = (
         (
             *(f"{subject}.*" for subject in SUBJECTS),
             "core.*_apikey",
+            "core.*_displayname",
             "core.*_membership",
             "core.view_hubprocess",
             "django_q.*",

@@ -12,6 +12,7 @@ TOPICS: dict[str, tuple[str, ...]] = {
     "auth_user_groups": ("accounts",),
     "auth_user_user_permissions": ("accounts",),
     "core_apikey": ("keys",),
+    "core_displayname": ("people",),
     "core_keyday": ("keys",),
     "core_lockeduser": ("people",),
     "core_membership": ("people",),

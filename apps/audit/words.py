@@ -20,6 +20,7 @@ THINGS: dict[str, Any] = {
     "conflict": ngettext_lazy("a conflict", "%(n)s conflicts", "n"),
     "consolidation": ngettext_lazy("a consolidation", "%(n)s consolidations", "n"),
     "conversation": ngettext_lazy("a conversation", "%(n)s conversations", "n"),
+    "display_name": ngettext_lazy("the name of a household", "%(n)s names of households", "n"),
     "delivery": ngettext_lazy("a delivery", "%(n)s deliveries", "n"),
     "embedding_space": ngettext_lazy("an embedding space", "%(n)s embedding spaces", "n"),
     "event": ngettext_lazy("an event", "%(n)s events", "n"),

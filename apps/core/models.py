@@ -196,6 +196,41 @@ class Membership(models.Model):
         return tie_of(self.user_id, self.household_id, self.persona_id)
 
 
+class DisplayName(models.Model):
+    """What pages call a household or a persona, as operators say. No person's data, and nothing is found by it."""
+
+    household_id = models.CharField(
+        max_length=MAX_IDENTIFIER_CHARS, blank=True, default="", help_text="The household; empty for a persona."
+    )
+    persona_id = models.CharField(
+        max_length=MAX_IDENTIFIER_CHARS, blank=True, default="", help_text="The persona; empty for a household."
+    )
+    name = models.CharField(max_length=80, help_text="What pages call it; its id is shown beside this name.")
+    named_by = models.CharField(max_length=200, editable=False)
+    named_at = models.DateTimeField(editable=False)
+
+    class Meta:
+        verbose_name = "name of a household or persona"
+        verbose_name_plural = "names of households and personas"
+        ordering: ClassVar[list[str]] = ["household_id", "persona_id"]
+        constraints: ClassVar[list[models.BaseConstraint]] = [
+            # One name of each, also of two operators who give one at once.
+            models.UniqueConstraint(
+                fields=["household_id", "persona_id"],
+                name="core_displayname_once",
+                violation_error_message="It has a name already: change that one.",
+            ),
+            models.CheckConstraint(
+                name="core_displayname_of_one",
+                condition=Q(household_id="", persona_id__gt="") | Q(household_id__gt="", persona_id=""),
+                violation_error_message="Name either a household or a persona.",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return self.name
+
+
 def tie_of(user_id: str, household_id: str, persona_id: str) -> Scope:
     """Return a tie from the values of its columns."""
     return Scope(user_id, household_id or None, persona_id or None)

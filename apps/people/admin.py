@@ -11,12 +11,15 @@ from django.utils.translation import gettext, ngettext
 from django.utils.translation import gettext_lazy as _
 from unfold.admin import ModelAdmin
 from unfold.decorators import action, display
+from unfold.widgets import UnfoldAdminTextInputWidget
 
 from apps.core.admin.key_forms import IdentifierInput
 from apps.core.admin.kit import NOTHING, badge_column, column, list_link, moment_column, operator_access, scope_in_words
+from apps.core.db.memberships import display_names
+from apps.core.domain.clock import SYSTEM_CLOCK, utcnow
 from apps.core.domain.errors import MemoryHubError
 from apps.core.domain.scope import IDENTIFIERS, Scope, system_access
-from apps.core.models import Membership, MembershipState
+from apps.core.models import DisplayName, Membership, MembershipState
 from apps.core.services import membership_create, membership_end
 from apps.episodic.selectors import event_counts
 from apps.semantic.selectors import memory_counts
@@ -53,9 +56,14 @@ class MembershipAdmin(ModelAdmin):
     list_fullwidth = True
     actions = ["accept", "end"]
 
-    belongs_to = column(_("Belongs to"), lambda row: scope_in_words(Scope(**row.tie.ends())), ordering="household_id")
     state_label = badge_column("state", _("State"), STATE_COLOURS)
     made = moment_column("made_at", _("Said at"), ordering="made_at")
+
+    @display(description=_("Belongs to"), ordering="household_id")
+    def belongs_to(self, row: Membership) -> str:
+        """Show the household or persona by its name, with its id."""
+        [(kind, one)] = row.tie.ends().items()
+        return scope_in_words(Scope(**{kind: display_names(kind, [one])[one]}))
 
     @display(description=_("What is there"))
     def there(self, row: Membership) -> SafeString | str:
@@ -99,3 +107,32 @@ class MembershipAdmin(ModelAdmin):
 
     def has_delete_permission(self, request: HttpRequest, obj: Membership | None = None) -> bool:
         return False
+
+
+class DisplayNameForm(forms.ModelForm):
+    """A household or a persona, and what pages call it."""
+
+    class Meta:
+        model = DisplayName
+        fields = ["household_id", "persona_id", "name"]
+        widgets = {"household_id": IdentifierInput, "persona_id": IdentifierInput, "name": UnfoldAdminTextInputWidget}
+
+
+@admin.register(DisplayName)
+class DisplayNameAdmin(ModelAdmin):
+    """Say what pages call a household or a persona. Without a name they show its id."""
+
+    form = DisplayNameForm
+    list_display = ["name", "of", "named_by", "named"]
+    search_fields = ["household_id", "persona_id", "name"]
+    search_help_text = _("A name, or the id of a household or persona")
+
+    of = column(_("Name of"), lambda row: scope_in_words(Scope(None, row.household_id or None, row.persona_id or None)))
+    named = moment_column("named_at", _("Said at"), ordering="named_at")
+
+    def get_readonly_fields(self, request: HttpRequest, obj: DisplayName | None = None) -> list[str]:
+        return [] if obj is None else ["household_id", "persona_id"]
+
+    def save_model(self, request: HttpRequest, obj: DisplayName, form: Any, change: bool) -> None:
+        obj.named_by, obj.named_at = operator_access(request).actor[:200], utcnow(SYSTEM_CLOCK)
+        super().save_model(request, obj, form, change)

@@ -79,6 +79,7 @@ ACCESS: tuple[tuple[Words, str], ...] = (
     (_("People who sign in"), "auth.user"),
     (_("Invitations"), "invitations"),
     (_("Memberships"), "core.membership"),
+    (_("Names of households"), "core.displayname"),
     (_("Roles"), "auth.group"),
 )
 

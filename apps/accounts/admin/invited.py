@@ -17,6 +17,7 @@ from apps.accounts.invitations.links import digest_of
 from apps.accounts.limits import too_many_requests
 from apps.accounts.models import Invitation
 from apps.accounts.services import invitation_accept, invitation_find
+from apps.core.db.memberships import display_names
 from apps.core.domain.errors import MemoryHubError, NotFoundError
 
 # In a session: the digest of the link, which is no link.
@@ -64,7 +65,8 @@ def chosen(request: HttpRequest, found: Invitation) -> HttpResponse:
             next_page = reverse("mfa_add_webauthn") if is_passkey else "/"
             answer: HttpResponse = perform_login(request, login, redirect_url=next_page)
             return answer
-    context = {"form": form, "invitation": found, "problem": problem}
+    household = display_names("household_id", [found.household_id]).get(found.household_id, "")
+    context = {"form": form, "invitation": found, "household": household, "problem": problem}
     return TemplateResponse(request, "account/invitation.html", context).render()
 
 

@@ -18,6 +18,7 @@ from apps.accounts.services import invitation_create, invitation_path, invitatio
 from apps.cockpit.pages import render_fragment, render_page
 from apps.core.admin.key_forms import IdentifierInput
 from apps.core.admin.kit import moment, operator_access
+from apps.core.db.memberships import display_names
 from apps.core.domain.clock import SYSTEM_CLOCK, utcnow
 from apps.core.domain.errors import MemoryHubError, NotFoundError
 from apps.core.domain.scope import MAX_IDENTIFIER_CHARS
@@ -92,7 +93,9 @@ def invitations_list(request: HttpRequest) -> HttpResponse:
 def rows_context(request: HttpRequest) -> dict[str, Any]:
     """Return the newest invitations, each with its state."""
     now = utcnow(SYSTEM_CLOCK)
-    rows = [row_of(one, now) for one in invitation_list()[:MAX_SHOWN]]
+    found = list(invitation_list()[:MAX_SHOWN])
+    called = display_names("household_id", {one.household_id for one in found})
+    rows = [{**row_of(one, now), "household": called.get(one.household_id, "")} for one in found]
     may_change = request.user.has_perm("accounts.change_invitation")
     return {"rows": rows, "now": now, "may_change": may_change}
 

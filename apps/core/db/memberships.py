@@ -15,7 +15,7 @@ from apps.core.db.prepared import read_prepared
 from apps.core.db.user_locks import hold_users
 from apps.core.domain.clock import SYSTEM_CLOCK, utcnow
 from apps.core.domain.scope import IDENTIFIERS, Access, Scope
-from apps.core.models import Membership, MembershipState
+from apps.core.models import DisplayName, Membership, MembershipState
 
 IMPORT_ACTOR = "import"
 _IS_TIED = (
@@ -129,6 +129,16 @@ def names_of_member(user_id: str, name: str) -> set[str]:
     """Return the households, or the personas, that a user belongs to. name: of the identifier."""
     rows = Membership.objects.filter(user_id=user_id, state=MembershipState.MEMBER).exclude(**{name: ""})
     return set(rows.values_list(name, flat=True))
+
+
+def display_names(kind: str, ids: Iterable[str]) -> dict[str, str]:
+    """Return how pages call households or personas, by id: the name that an operator gave with the id, or the id.
+
+    kind: `household_id` or `persona_id`.
+    """
+    said = {one: one for one in ids if one}
+    named = DisplayName.objects.filter(**{f"{kind}__in": said}).values_list(kind, "name") if said else ()
+    return said | {one: f"{name} ({one})" for one, name in named}
 
 
 def members_of(households: Iterable[str]) -> dict[str, set[str]]:

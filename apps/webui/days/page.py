@@ -10,6 +10,7 @@ from django.urls import reverse
 from django.utils.timezone import get_current_timezone, localdate
 from django.utils.translation import gettext as _
 
+from apps.core.db.memberships import display_names
 from apps.core.domain.clock import SYSTEM_CLOCK, utcnow
 from apps.core.domain.cursors import Cursor
 from apps.core.domain.errors import InvalidInputError, NotFoundError, UnavailableError
@@ -195,4 +196,5 @@ def kept(person: Person) -> list[dict[str, Any]]:
     """Return for how long the person's events are kept, by household; the first is what belongs to none."""
     named = [one.name for one in event_counts(person.access, Scope(), "household_id") if one.name]
     days = kept_days(["", *sorted(named)])
-    return [{"household": household, "days": count} for household, count in days.items()]
+    called = display_names("household_id", days)
+    return [{"household": called.get(household, ""), "days": count} for household, count in days.items()]

@@ -8,7 +8,7 @@ from django.http import HttpRequest, HttpResponse
 from django.utils.translation import gettext as _
 
 from apps.accounts.selectors import person_names
-from apps.core.db.memberships import members_of, names_of_member
+from apps.core.db.memberships import display_names, members_of, names_of_member
 from apps.core.domain.clock import SYSTEM_CLOCK, utcnow
 from apps.core.domain.errors import UnavailableError
 from apps.core.domain.scope import Scope
@@ -24,18 +24,9 @@ class Part:
     """A part of what is kept of a person: of one exact scope. events: None while the archive is being read."""
 
     scope: Scope
+    name: str
     memories: int
     events: int | None
-
-    @property
-    def name(self) -> str:
-        """Return what the part is called."""
-        household, persona = self.scope.household_id, self.scope.persona_id
-        if household and persona:
-            return _("%(household)s, with %(persona)s") % {"household": household, "persona": persona}
-        if household:
-            return household
-        return _("yours, with %(persona)s") % {"persona": persona} if persona else _("yours alone")
 
 
 def household_page(request: HttpRequest, person: Person) -> HttpResponse:
@@ -43,17 +34,19 @@ def household_page(request: HttpRequest, person: Person) -> HttpResponse:
     parts = parts_of(person)
     scopes = [part.scope for part in parts]
     households = sorted(names_of_member(person.user_id, "household_id"))
+    called = display_names("household_id", households)
+    personas = display_names("persona_id", names_of_member(person.user_id, "persona_id"))
     context: dict[str, Any] = {
         "parts": parts,
         "households": [
             {
-                "name": name,
+                "name": called[name],
                 "people": others_of(people - {person.user_id}),
                 "shared": sum(part.memories for part in parts if part.scope.household_id == name),
             }
             for name, people in members_of(households).items()
         ],
-        "personas": sorted(names_of_member(person.user_id, "persona_id")),
+        "personas": sorted(personas.values()),
         "keys": keys_seeing(person.user_id, scopes),
         "colleagues": colleagues_seeing(scopes),
         "as_of": utcnow(SYSTEM_CLOCK),
@@ -76,4 +69,23 @@ def parts_of(person: Person) -> list[Part]:
         events = None
     scopes = {Scope(person.user_id), *memories, *(events or {})}
     in_order = sorted(scopes, key=lambda scope: (scope.household_id or "", scope.persona_id or ""))
-    return [Part(one, memories.get(one, 0), None if events is None else events.get(one, 0)) for one in in_order]
+    households = display_names("household_id", {one.household_id or "" for one in scopes})
+    personas = display_names("persona_id", {one.persona_id or "" for one in scopes})
+    return [
+        Part(
+            one,
+            name_of(households.get(one.household_id or "", ""), personas.get(one.persona_id or "", "")),
+            memories.get(one, 0),
+            None if events is None else events.get(one, 0),
+        )
+        for one in in_order
+    ]
+
+
+def name_of(household: str, persona: str) -> str:
+    """Return what the part of a household and a persona is called; each is blank for none."""
+    if household and persona:
+        return _("%(household)s, with %(persona)s") % {"household": household, "persona": persona}
+    if household:
+        return household
+    return _("yours, with %(persona)s") % {"persona": persona} if persona else _("yours alone")

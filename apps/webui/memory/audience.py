@@ -9,7 +9,7 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST
 
-from apps.core.db.memberships import names_of_member
+from apps.core.db.memberships import display_names, names_of_member
 from apps.core.domain.clock import SYSTEM_CLOCK, utcnow
 from apps.core.domain.errors import MemoryHubError
 from apps.core.models import ApiKey
@@ -25,8 +25,10 @@ MAX_KEYS = 1_000
 def audience_of(person: Person, memory: Memory) -> dict[str, Any]:
     """Return whom a memory is for, which households it could be for, and which apps can read it."""
     keys = with_foreign(usable_keys(utcnow(SYSTEM_CLOCK)).order_by("name", "pk")[:MAX_KEYS])
+    called = display_names("household_id", {memory.household_id, *households_of(person)})
     return {
-        "households": [name for name in households_of(person) if name != memory.household_id],
+        "household": called.pop(memory.household_id, ""),
+        "households": sorted(called.items()),
         "readers": sorted({key.name for key in keys if can_read(key, memory)}),
     }
 

@@ -13,6 +13,7 @@ from django.core.management import CommandError, call_command
 from django.db import connection
 from django.test import Client
 from django.urls import reverse
+from django.utils import timezone
 
 from apps.accounts.models import Account, FailedSignIns, Invitation
 from apps.accounts.services import account_create, invitation_create, invitation_path
@@ -21,6 +22,7 @@ from apps.core.db.memberships import is_member
 from apps.core.domain.clock import DeterministicClock
 from apps.core.domain.errors import ConflictError
 from apps.core.domain.scope import Scope
+from apps.core.models import DisplayName
 from apps.core.personal.registry import personal_stores
 from tests.integration.accounts.passkey import registration
 from tests.integration.accounts.signing import PASSWORD, is_signed_in
@@ -61,6 +63,9 @@ def test_an_invitation_names_the_household(db: None) -> None:
     client = opened(link_by(operator, household_id="home"))
     assert "You will belong to the household home" in client.get(PAGE).content.decode()
     assert "household home" in text_of(operator, LIST)
+    DisplayName.objects.create(household_id="home", name="Oak & Elm", named_by="x", named_at=timezone.now())
+    assert "the household Oak &amp; Elm (home)" in client.get(PAGE).content.decode()
+    assert "household Oak &amp; Elm (home)" in operator.get(LIST).content.decode()
     assert "household" not in opened(link_by(operator)).get(PAGE).content.decode()
 
 

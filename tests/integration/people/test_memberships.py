@@ -7,7 +7,7 @@ from django.urls import reverse
 from apps.core.db.memberships import is_member, ties_make
 from apps.core.domain.clock import SYSTEM_CLOCK, utcnow
 from apps.core.domain.scope import Access, Permission, Scope, system_access
-from apps.core.models import Membership, MembershipState, foreign_ties
+from apps.core.models import DisplayName, Membership, MembershipState, foreign_ties
 from apps.core.services import key_create
 from apps.episodic.domain.event import EventDraft
 from apps.episodic.services import event_record
@@ -112,3 +112,16 @@ def test_operator_says_who_belongs_where(admin_client: Client) -> None:
     assert Membership.objects.get().made_by == "admin:admin"
     assert b"either a household or a persona" in admin_client.post(page, {**named, "persona_id": "chef"}).content
     assert Membership.objects.get().state == MembershipState.MEMBER
+
+
+def test_operator_names_a_household_once(admin_client: Client) -> None:
+    page = reverse("admin:core_displayname_add")
+    named = {"household_id": "home", "persona_id": "", "name": "<b>The oak house</b>"}
+    assert admin_client.post(page, named).status_code == 302
+    assert DisplayName.objects.get().named_by == "admin:admin"
+    assert b"It has a name already" in admin_client.post(page, named).content
+    assert b"either a household or a persona" in admin_client.post(page, {**named, "persona_id": "chef"}).content
+    ties_make([HOME], made_by="test", made_at=utcnow(SYSTEM_CLOCK))
+    shown = admin_client.get(reverse("admin:core_membership_changelist")).content.decode()
+    assert "household &lt;b&gt;The oak house&lt;/b&gt; (home)" in shown
+    assert "The oak house</b>" not in shown

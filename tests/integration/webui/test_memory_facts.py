@@ -6,10 +6,11 @@ from typing import Any
 import pytest
 from django.test import Client
 from django.urls import reverse
+from django.utils.html import escape
 
 from apps.core.domain.errors import ForbiddenError
 from apps.core.domain.scope import Access, Permission, Scope, system_access
-from apps.core.models import ApiKey
+from apps.core.models import ApiKey, DisplayName
 from apps.core.services import key_create
 from apps.episodic.domain.event import EventDraft as TimelineDraft
 from apps.episodic.services import event_record
@@ -148,6 +149,22 @@ def test_it_becomes_private_and_shared_again(ana: Client) -> None:
     memory_save(access=system_access("x", makes_ties=True), draft=MemoryDraft("Ana likes the kitchen", scope=HOME))
     assert "Shared with the household" in keep_for(ana, memory, "home")
     assert "plays the cello" in kitchen.search("cello")["results"][0]["memory"]["content"]
+
+
+def test_pages_call_a_household_by_its_name_with_the_id_beside_it(ana: Client) -> None:
+    memory = remember(ANA, "Ana plays the cello")
+    memory_save(access=system_access("x", makes_ties=True), draft=MemoryDraft("Ana likes oaks", scope=HOME))
+    assert "Share it with <bdi>home</bdi>" in page_of(ana, memory)
+    name = "<b>The oak house</b>"
+    DisplayName.objects.create(household_id="home", name=name, named_by="admin:x", named_at=NOW)
+    called = f"{escape(name)} (home)"
+    assert f"Share it with <bdi>{called}</bdi>" in page_of(ana, memory)
+    page = keep_for(ana, memory, "home")
+    assert f"in the household <bdi>{called}</bdi>" in page
+    assert f"You shared it with {called}." in page
+    household = ana.get(reverse("webui:household")).content.decode()
+    assert household.count(called) == 3  # what is shared, the households, who may see what
+    assert name not in page + household
 
 
 def test_a_household_of_others_is_refused(ana: Client) -> None:
