@@ -215,11 +215,7 @@ class DisplayName(models.Model):
         ordering: ClassVar[list[str]] = ["household_id", "persona_id"]
         constraints: ClassVar[list[models.BaseConstraint]] = [
             # One name of each, also of two operators who give one at once.
-            models.UniqueConstraint(
-                fields=["household_id", "persona_id"],
-                name="core_displayname_once",
-                violation_error_message="It has a name already: change that one.",
-            ),
+            models.UniqueConstraint(fields=["household_id", "persona_id"], name="core_displayname_once"),
             models.CheckConstraint(
                 name="core_displayname_of_one",
                 condition=Q(household_id="", persona_id__gt="") | Q(household_id__gt="", persona_id=""),

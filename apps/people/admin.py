@@ -63,7 +63,8 @@ class MembershipAdmin(ModelAdmin):
     def belongs_to(self, row: Membership) -> str:
         """Show the household or persona by its name, with its id."""
         [(kind, one)] = row.tie.ends().items()
-        return scope_in_words(Scope(**{kind: display_names(kind, [one])[one]}))
+        called: dict[str, Any] = {kind: display_names(kind, [one])[one]}
+        return scope_in_words(Scope(**called))
 
     @display(description=_("What is there"))
     def there(self, row: Membership) -> SafeString | str:
@@ -116,6 +117,15 @@ class DisplayNameForm(forms.ModelForm):
         model = DisplayName
         fields = ["household_id", "persona_id", "name"]
         widgets = {"household_id": IdentifierInput, "persona_id": IdentifierInput, "name": UnfoldAdminTextInputWidget}
+
+    def clean(self) -> dict[str, Any]:
+        data = super().clean() or self.cleaned_data
+        ends = {"household_id": data.get("household_id", ""), "persona_id": data.get("persona_id", "")}
+        if self.instance.pk is None and bool(ends["household_id"]) is bool(ends["persona_id"]):
+            self.add_error("household_id", _("Name either a household or a persona."))
+        elif self.instance.pk is None and DisplayName.objects.filter(**ends).exists():
+            self.add_error("household_id", _("It has a name already: change that one."))
+        return data
 
 
 @admin.register(DisplayName)

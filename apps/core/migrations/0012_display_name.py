@@ -24,7 +24,7 @@ class Migration(migrations.Migration):
                 'verbose_name': 'name of a household or persona',
                 'verbose_name_plural': 'names of households and personas',
                 'ordering': ['household_id', 'persona_id'],
-                'constraints': [models.UniqueConstraint(fields=('household_id', 'persona_id'), name='core_displayname_once', violation_error_message='It has a name already: change that one.'), models.CheckConstraint(condition=models.Q(models.Q(('household_id', ''), ('persona_id__gt', '')), models.Q(('household_id__gt', ''), ('persona_id', '')), _connector='OR'), name='core_displayname_of_one', violation_error_message='Name either a household or a persona.')],
+                'constraints': [models.UniqueConstraint(fields=('household_id', 'persona_id'), name='core_displayname_once'), models.CheckConstraint(condition=models.Q(models.Q(('household_id', ''), ('persona_id__gt', '')), models.Q(('household_id__gt', ''), ('persona_id', '')), _connector='OR'), name='core_displayname_of_one', violation_error_message='Name either a household or a persona.')],
             },
         ),
     ]
