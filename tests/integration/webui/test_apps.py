@@ -236,7 +236,10 @@ def test_a_person_refuses_an_app(ana: Client) -> None:
     answered = {"token": answer.context_data["token"], "answer": "refuse"}
     assert "gets no access" in ana.post(reverse("webui:connect_answer"), answered, follow=True).content.decode()
     assert ConnectionRequest.objects.get().state == "refused"
-    assert "This app is no longer waiting" in ana.post(reverse("webui:connect_answer"), answered, follow=True).content.decode()
+    assert (
+        "This app is no longer waiting"
+        in ana.post(reverse("webui:connect_answer"), answered, follow=True).content.decode()
+    )
 
 
 @pytest.mark.parametrize("answered", [{}, {"token": "x", "answer": "read"}, {"answer": "write"}])
