@@ -119,7 +119,7 @@ def test_a_pause_refuses_what_apps_save_until_it_ends(
     complaints = watch(page)
     page.locator("summary", has_text="Pause remembering").press("Enter")
     page.locator("button", has_text="Pause").press("Enter")
-    page.wait_for_selector("button >> text=Go on")
+    page.wait_for_selector("button >> text=Resume")
     assert width(page) == 320
     assert kitchen.learn("likes milk") == (409, "saving_paused")
     assert kitchen.learn("likes milk", BEN) == (201, "")
@@ -127,7 +127,7 @@ def test_a_pause_refuses_what_apps_save_until_it_ends(
     assert kitchen.knows(ANA) == (200, ["likes tea"])
     assert aside(lambda: active(ANA)) == {"likes tea"}
     assert not aside(TimelineEvent.objects.exists)
-    page.locator("button", has_text="Go on").press("Enter")
+    page.locator("button", has_text="Resume").press("Enter")
     page.wait_for_selector("summary >> text=Pause remembering")
     assert kitchen.learn("likes milk") == (201, "")
     assert aside(lambda: active(ANA)) == {"likes tea", "likes milk"}

@@ -21,7 +21,7 @@ OLD, NEW = "Ana spent $12 on postcards.", "Ana spent $15 on postcards."
 
 def sign_in(page: Page, base: str) -> None:
     page.goto(base)
-    page.get_by_role("link", name="Sign in").click()
+    page.get_by_role("link", name="Sign in", exact=True).click()
     page.fill("[name=username]", "ana-signs-in")
     page.fill("[name=password]", PASSWORD)
     page.get_by_role("button", name="Sign in", exact=True).click()
