@@ -36,6 +36,7 @@ THINGS: dict[str, Any] = {
     "memory": ngettext_lazy("a memory", "%(n)s memories", "n"),
     "merge_rule": ngettext_lazy("a rule", "%(n)s rules", "n"),
     "model_call": ngettext_lazy("a model call", "%(n)s model calls", "n"),
+    "name_of_a_household_or_persona": ngettext_lazy("a name of a household", "%(n)s names of households", "n"),
     "note": ngettext_lazy("a note", "%(n)s notes", "n"),
     "note_version": ngettext_lazy("a version of a note", "%(n)s versions of notes", "n"),
     "pointer_conflict": ngettext_lazy("a pointer conflict", "%(n)s pointer conflicts", "n"),

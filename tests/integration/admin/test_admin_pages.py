@@ -16,7 +16,7 @@ from django_q.models import Failure, OrmQ, Schedule
 from django_q.tasks import async_task
 
 from apps.core.domain.scope import Permission, Scope, system_access
-from apps.core.models import ApiKey, Membership
+from apps.core.models import ApiKey, DisplayName, Membership
 from apps.core.services import key_create
 from apps.episodic.models import RetentionPolicy
 from apps.llm.models import Price, ToolRunDay
@@ -38,7 +38,8 @@ pytestmark = pytest.mark.django_db
 
 MODELS = sorted(admin.site._registry, key=lambda model: model._meta.label)
 CAN_BE_ADDED = {
-    ApiKey, Consolidation, Group, KnowledgeSource, Membership, MergeRule, Price, RetentionPolicy, RoutingPolicy, User
+    ApiKey, Consolidation, DisplayName, Group, KnowledgeSource, Membership, MergeRule, Price, RetentionPolicy,
+    RoutingPolicy, User,
 }  # fmt: skip
 by_label = pytest.mark.parametrize("model", MODELS, ids=lambda model: model._meta.label)
 
@@ -69,6 +70,7 @@ def full(remember: Callable[..., Memory], subscriber: None, notes_dir: Path, fol
     configuring.price()
     ToolRunDay.objects.create(day=configuring.TODAY, tool="memory_save", protocol="abp", outcome="done", runs=1)
     now = timezone.now()
+    DisplayName.objects.create(household_id="home", name="Home", named_by="test", named_at=now)
     error = "Traceback: it\nfailed"
     Failure.objects.create(id=uuid4().hex, name="task", started=now, stopped=now, success=False, result=error)
 

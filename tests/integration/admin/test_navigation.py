@@ -8,7 +8,7 @@ from django.test import Client, RequestFactory
 from memoryhub.admin.navigation import sidebar
 
 pytestmark = pytest.mark.django_db
-PLACES = ["API keys", "People who sign in", "Invitations", "Memberships", "Roles"]
+PLACES = ["API keys", "People who sign in", "Invitations", "Memberships", "Names of households", "Roles"]
 
 
 @pytest.fixture
