@@ -19,7 +19,7 @@ from django_q.models import Failure, Schedule
 from apps.accounts.models import Account
 from apps.audit.models import AuditEntry
 from apps.core.domain.scope import Permission, Scope
-from apps.core.models import ApiKey, HubProcess
+from apps.core.models import ApiKey, DisplayName, HubProcess
 from apps.episodic.models import RetentionPolicy, Segment, TimelineWarning
 from apps.events.models import Delivery, Event, JobRun
 from apps.llm.models import Breaker, EmbeddingSpace, ModelCall, Price, ToolRunDay
@@ -277,6 +277,7 @@ def models_and_work() -> None:
     fill(ToolRunDay, lambda number, one: {"day": NOW.date(), "runs": 1})
     fill(Consolidation)
     fill(RecallCheck)
+    fill(DisplayName, lambda number, one: {"household_id": f"h{number}", "persona_id": ""})
     fill(EmbeddingSpace, lambda number, one: {"dimension": number + 1})
     fill(Schedule, lambda number, one: {"func": "apps.events.tasks.relay", "next_run": NOW})
     events = fill(Event)
