@@ -20,8 +20,8 @@ INDEX = (
     _("A graph is being built or brought up to date; this ends without your doing."),
     _("Raise MEMORYHUB_INDEX_CACHE_MB, or spread the users over more machines."),
     _(
-        "The indexes of all users do not fit and are loaded again and again: raise MEMORYHUB_INDEX_CACHE_MB, "
-        "or spread the users over more machines."
+        "The indexes of all users do not fit in memory and are reloaded again and again: raise "
+        "MEMORYHUB_INDEX_CACHE_MB, or spread the users over more machines."
     ),
     _("Check the load of the database and the disk; this ends when it falls."),
 )

@@ -7,14 +7,14 @@ from apps.core.pages.sayings import SAYINGS
 # What to do about warnings.
 HINTS = (
     _(
-        "Recording takes longer than MEMORYHUB_TIMELINE_WRITE_MS. Check the load of the database, and record in "
+        "Recording takes longer than MEMORYHUB_TIMELINE_WRITE_MS. Check the load on the database, and record in "
         "batches. The warning ends when writes are fast again."
     ),
     _("Run `manage.py timeline doctor --repair`, or put the file back from a backup and choose Verify in the admin."),
     _("Free space on the disk of the data directory, or enable a retention policy. Sealing waits until there is room."),
     _(
-        "More events wait to be archived than MEMORYHUB_TIMELINE_MAX_ROWS. Check that the worker runs and that the "
-        "schedule `timeline: maintain` exists."
+        "More events are waiting to be archived than MEMORYHUB_TIMELINE_MAX_ROWS allows. Check that the worker is "
+        "running and that the schedule `timeline: maintain` exists."
     ),
     _("Check the failed task in the admin and the log of the worker."),
 )
