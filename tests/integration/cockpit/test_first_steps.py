@@ -134,7 +134,7 @@ def test_a_hub_in_use_shows_none(operator: Client, remember: Callable[..., Memor
 
 def test_the_sample_is_brought_in_and_removed(operator: Client) -> None:
     text_of(operator, NOW)
-    assert "is being brought in" in post(operator, "sample", act="load")
+    assert "Loading the sample household" in post(operator, "sample", act="load")
     assert OrmQ.objects.get().func() == "memoryhub.tasks.sample_load"
     FirstSteps.objects.update(sample_run=None)  # as after the run, which a worker does
     sample_load("run")
@@ -142,7 +142,7 @@ def test_the_sample_is_brought_in_and_removed(operator: Client) -> None:
     assert "Remove it again" in page
     assert TITLE in page
     assert done(operator) == 0  # its memories are not the first ones
-    assert "is being removed" in post(operator, "sample", act="remove")
+    assert "Removing the sample household" in post(operator, "sample", act="remove")
     FirstSteps.objects.update(sample_run=None)
     sample_unload("run")
     assert not Memory.objects.filter(user_id__startswith=PREFIX).exists()
