@@ -12,7 +12,7 @@ from django.utils.translation import ngettext
 from apps.core.db.session_locks import try_session_lock
 from apps.core.domain.clock import SYSTEM_CLOCK, Clock, utcnow
 from apps.monitor.alarms.channels import Message, SendError, channels_of
-from apps.monitor.domain.problems import Problem
+from apps.monitor.domain.problems import Problem, ProblemSeverity
 from apps.monitor.models import Alarm, AlarmSettings
 from apps.monitor.problems import current_problems
 
@@ -136,7 +136,7 @@ def data_of(alarm: Alarm) -> dict[str, str]:
     """Return an alarm for programs."""
     return {
         "code": alarm.code,
-        "severity": {3: "critical", 2: "warning"}.get(alarm.severity, "notice"),
+        "severity": ProblemSeverity(alarm.severity).name.lower(),
         "sentence": alarm.sentence,
         "advice": alarm.advice,
         "since": alarm.began_at.isoformat(),

@@ -26,7 +26,7 @@ def alarm_settings_save(*, mail: str, url: str | None, least: int, language: str
         "failures": {name: said for name, said in row.failures.items() if name not in changed},
     }
     row, _ = AlarmSettings.objects.update_or_create(pk=ROW, defaults=fields)
-    for alarm in Alarm.objects.all():
+    for alarm in Alarm.objects.all() if changed else ():
         alarm.sent = {name: word for name, word in alarm.sent.items() if name not in changed}
         Alarm.objects.filter(pk=alarm.pk).update(sent=alarm.sent)
     return row

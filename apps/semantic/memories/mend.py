@@ -9,7 +9,7 @@ from apps.core.domain.errors import ConflictError
 from apps.core.domain.origin import WriteOrigin
 from apps.core.domain.scope import Access
 from apps.semantic.conflicts.receipts import record_as_json, scope_columns
-from apps.semantic.conflicts.review import OUTCOMES, StateChange, Winner, apply_changes, conflict_override
+from apps.semantic.conflicts.review import DECIDED, OUTCOMES, StateChange, Winner, apply_changes, conflict_override
 from apps.semantic.domain.state import MemoryState
 from apps.semantic.memories.bring_back import find_decision
 from apps.semantic.memories.lifecycle import find_successor
@@ -87,18 +87,19 @@ def build_override(memory: Memory, other: Memory, *, alone: bool, actor: str) ->
     """Return the receipt of a person's decision about two memories that no receipt in force is about."""
     candidate, existing = (memory, other) if memory.pk > other.pk else (other, memory)
     side = Winner.CANDIDATE if candidate is memory else Winner.EXISTING
+    winner = side if alone else Winner.BOTH
     records = {"candidate": candidate, "existing": existing}
     return Conflict(
         **scope_columns(memory),
         uuid=uuid4(),
         origin=Origin.OVERRIDE,
-        outcome=OUTCOMES[side if alone else Winner.BOTH],
+        outcome=OUTCOMES[winner],
         candidate=candidate,
         existing=existing,
         winner=side.value if alone else "",
         action="keep",
         strategy=str(Origin.OVERRIDE),
         confidence=1.0,
-        reason=f"{actor} decided: the {side} memory wins." if alone else f"{actor} decided: both memories are kept.",
+        reason=f"{actor} decided: {DECIDED[winner]}",
         records={name: record_as_json(record_from_memory(row, None)) for name, row in records.items()},
     )

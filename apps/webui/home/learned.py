@@ -14,6 +14,7 @@ from django.views.decorators.http import require_POST
 from apps.core.domain.clock import SYSTEM_CLOCK, utcnow
 from apps.core.domain.errors import MemoryHubError
 from apps.semantic.services import Learned, learned_lately, learned_undo
+from apps.webui.actors import KEY
 from apps.webui.memory.page import found_or_404
 from apps.webui.pages import render_fragment
 from apps.webui.person import Person
@@ -21,7 +22,6 @@ from apps.webui.problems import words_of
 
 JUST_NOW = timedelta(hours=1)
 SHOWN = 3
-KEY = "key:"
 
 
 def home_learned(request: HttpRequest, person: Person) -> HttpResponse:

@@ -9,6 +9,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 from django.views.decorators.http import require_POST
 
+from apps.core.admin.lists import as_uuid
 from apps.core.domain.clock import SYSTEM_CLOCK, DeterministicClock, to_datetime, utcnow
 from apps.core.domain.errors import MemoryHubError
 from apps.core.domain.scope import Scope
@@ -53,15 +54,7 @@ def chosen(request: HttpRequest, person: Person) -> list[UUID]:
         wanted = KnownForm(person, request.POST).wanted(utcnow(SYSTEM_CLOCK))
         return list(memories_known(person.access, wanted).values_list("uuid", flat=True)[:MAX_AT_ONCE])
     named = request.POST.get("ids", "").split() or request.POST.getlist("memory")
-    return list(dict.fromkeys(one for text in named[:MAX_AT_ONCE] if (one := uuid_or_none(text)) is not None))
-
-
-def uuid_or_none(text: str) -> UUID | None:
-    """Return an id; None for any other text."""
-    try:
-        return UUID(text)
-    except ValueError:
-        return None
+    return list(dict.fromkeys(one for text in named[:MAX_AT_ONCE] if (one := as_uuid(text)) is not None))
 
 
 def forgotten(request: HttpRequest, person: Person, selection: Selection) -> HttpResponse:

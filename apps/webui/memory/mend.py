@@ -77,7 +77,7 @@ def decision_take_back(request: HttpRequest, person: Person, uuid: UUID) -> Http
     except MemoryHubError as error:
         messages.warning(request, words_of(error))
     else:
-        is_rule = receipt.origin not in {"override"} and receipt.outcome != "noticed"
+        is_rule = receipt.origin != "override" and receipt.outcome != "noticed"
         messages.success(request, _("Undone: both are true now.") if is_rule else _("Taken back."))
     sides = {str(one.uuid) for one in (receipt.candidate, receipt.existing)}
     memory = request.POST.get("memory", "")

@@ -15,9 +15,9 @@ from apps.notes.selectors import fact_of_memory
 from apps.semantic.selectors import Memory, memory_history
 from apps.semantic.services import memory_sources, memory_used_by
 from apps.sync.selectors import item_of_memory
+from apps.webui.actors import KEY
 from apps.webui.person import Person
 
-KEY = "key:"
 SHOWN_EVENTS, SHOWN_APPS = 3, 20
 
 
