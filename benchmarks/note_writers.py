@@ -34,19 +34,24 @@ class Written:
 class NoteWriters:
     """All writers of the MEMORY.md of one user.
 
-    The editor and the shell take turns: without the hub, a save over a line that its editor had not read loses it.
+    before: so many lines are in the note when they begin. The editor and the shell take turns: without the hub, a save
+    over a line that its editor had not read loses it.
     """
 
     url: str
     key: str
     user: str
     path: Path
+    before: int = 0
     until: float = 0.0
     turn: threading.Lock = field(default_factory=threading.Lock)
 
     def run(self, seconds: float) -> dict[str, Any]:
         """Write for so long, and return what was lost and what is there twice."""
         self.call("POST", "/api/memory/main/entries", {"entry": "begins", "user_id": self.user})
+        lines = [f"before {number}" for number in range(self.before)]
+        with self.path.open("a") as file:
+            file.writelines(f"- {line}\n" for line in lines)
         self.until = time.monotonic() + seconds
         written = [Written() for _ in range(API_WRITERS + 2)]
         writers = [*(self.write_by_api for _ in range(API_WRITERS)), self.write_by_shell, self.write_by_editor]
@@ -62,7 +67,7 @@ class NoteWriters:
             time.sleep(LAST_PAUSE)
             _, note = self.call("GET", f"/api/memory/main?user_id={self.user}")
         there = Counter(line.removeprefix("- ") for line in note["text"].splitlines())
-        every = [line for each in written for line in each.lines]
+        every = lines + [line for each in written for line in each.lines]
         times = [each for one in written for each in one.seconds]
         return {
             "seconds": seconds,

@@ -7,7 +7,7 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from apps.core.domain.diff import changed_blocks, shared_prefix
+from apps.core.domain.diff import changed_blocks
 
 
 @dataclass(frozen=True)
@@ -55,14 +55,8 @@ def lines_of(text: str) -> list[str]:
 
 
 def find_edits(before: list[str], after: list[str]) -> list[Edit]:
-    """Return what leads from one text to another, in order. The time is bounded as in `compare_lines`."""
-    first = shared_prefix(before, after)
-    rest = min(len(before), len(after)) - first
-    last = min(shared_prefix(before[::-1], after[::-1]), rest)
-    blocks = changed_blocks(before[first : len(before) - last], after[first : len(after) - last])
-    return [
-        Edit(i + first, j + first, tuple(after[k + first : m + first])) for tag, i, j, k, m in blocks if tag != "equal"
-    ]
+    """Return what leads from one text to another, in order. The time is bounded as in `changed_blocks`."""
+    return [Edit(i, j, tuple(after[k:m])) for tag, i, j, k, m in changed_blocks(before, after) if tag != "equal"]
 
 
 def join_edits(theirs: Sequence[Edit], mine: Sequence[Edit]) -> list[tuple[int, int, tuple[list[Edit], list[Edit]]]]:

@@ -5,7 +5,7 @@ Only what a person changed is to change in the file: its line ends and its mark 
 
 import re
 
-from apps.core.domain.diff import changed_blocks, shared_prefix
+from apps.core.domain.diff import same_lines
 
 _END = re.compile(r"\r\n|\r|\n")
 _MARK = "\ufeff"
@@ -32,12 +32,7 @@ def as_in_file(typed: str, before: str) -> str:
 def with_mixed_ends(typed: str, before: str, ends: list[str]) -> str:
     """Return a text of which each line that stayed has the end that it had; new ones have the first of the ends."""
     old, new = _END.split(before), typed.split("\n")
-    first = shared_prefix(old, new)
-    last = min(shared_prefix(old[::-1], new[::-1]), min(len(old), len(new)) - first)
-    same = {number: number for number in range(first)}
-    for tag, i, j, k, _ in changed_blocks(old[first : len(old) - last], new[first : len(new) - last]):
-        same |= {k + first + step: i + first + step for step in range(j - i)} if tag == "equal" else {}
-    same |= {len(new) - step: len(old) - step for step in range(1, last + 1)}
+    same = {other: number for number, other in same_lines(old, new)}
     ends = [*ends, ends[0]]
     written = [line + ends[same.get(number, -1)] for number, line in enumerate(new[:-1])]
     return "".join([*written, new[-1]])

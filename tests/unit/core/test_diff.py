@@ -42,5 +42,16 @@ def test_lines_lead_from_one_text_to_the_other(before: str, after: str) -> None:
     assert all(line in after.splitlines() for line in added)
 
 
+def test_changes_far_apart_in_a_long_text_are_small() -> None:
+    body = "".join(f"line {number}\n" + "\n" * (number % 3) for number in range(5_000))
+    changed = marked(body, f"first\n{body}last\n")
+    assert [line for line in changed if line[0] in "+-"] == ["+first", "+last"]
+
+
+def test_long_texts_without_a_line_of_their_own_are_one_change() -> None:
+    before, after = "x\n" + "a\nb\n" * 2_000 + "y\n", "v\n" + "b\nb\na\n" * 2_000 + "w\n"
+    assert len(marked(before, after)) == 4_002 + 6_002
+
+
 def test_long_texts_are_compared_in_linear_time() -> None:
     assert_quick(lambda text: compare_lines(text, text[::-1]), "a b\nc d\ne\n" * 20_000, 5)

@@ -48,3 +48,12 @@ def test_long_texts_are_merged_in_time() -> None:
     base = "".join(f"- fact {number}\n" for number in range(100_000))
     theirs, mine = base + "- last\n", "- first\n" + base
     assert merge_texts(base, theirs, mine).text == f"- first\n{base}- last\n"
+
+
+def test_a_long_text_that_both_changed_everywhere_has_each_line_once() -> None:
+    base = [f"- fact {number}\n" for number in range(5_000)]
+    theirs = ["- editor\n", *base[:2_000], "- between\n", *base[2_000:], "- shell\n"]
+    mine = [*base[:4_000], "- entry\n", *base[4_000:], "- api\n"]
+    merged = merge_texts("".join(base), "".join(theirs), "".join(mine))
+    wanted = [*theirs[:4_002], "- entry\n", *theirs[4_002:], "- api\n"]
+    assert (merged.text, merged.clashes) == ("".join(wanted), 1)
