@@ -96,7 +96,8 @@
 
   function showState() {
     if (isSignedOut) show("off", word("signedOut"), word("signedOutSentence"));
-    else if (document.querySelector("[data-alarm]")) show("alarm", word("inAlarm"), word("inAlarmSentence"));
+    else if ((isOpen() || MODE === "poll") && document.querySelector("[data-alarm]"))
+      show("alarm", word("inAlarm"), word("inAlarmSentence"));
     else if (isOpen()) show("live", word("liveNow"), word("liveNowSentence"));
     else if (MODE === "poll") show("poll", word("polling"), word("pollingSentence"));
     else if (!wasOpen && attempts < 2) show("wait", word("connecting"), word("connectingSentence"));

@@ -4,6 +4,7 @@ import json
 from collections.abc import Callable
 from datetime import timedelta
 from typing import Any
+from uuid import uuid4
 
 import pytest
 from django.contrib.auth.models import Permission, User
@@ -272,11 +273,20 @@ def test_certain_decisions_are_a_log_that_can_be_undone_and_nobody_is_asked(oper
 
 
 def test_counting_what_waits_reads_the_index_of_it(decide: Decide) -> None:
-    decide()
+    certain = decide()
+    decide(user="ben")
+    rows = [replica(certain, confidence=0.9) for _ in range(2_000)]
+    Conflict.objects.bulk_create(rows)
     waits = Conflict.objects.filter(IS_ASKED, state="open").order_by("-id").values("id")
     with connection.cursor() as cursor:
-        cursor.execute("SET LOCAL enable_seqscan = off")
-        assert "semantic_conflict_asked" in waits.explain()
+        cursor.execute("ANALYZE semantic_conflict")
+    assert "semantic_conflict_asked" in waits.explain()
+
+
+def replica(conflict: Conflict, **changed: Any) -> Conflict:
+    """Return an unsaved copy of a conflict."""
+    fields = {field.attname: getattr(conflict, field.attname) for field in Conflict._meta.concrete_fields}
+    return Conflict(**{**fields, "id": None, "uuid": uuid4(), **changed})
 
 
 def test_filters_are_saved_counted_and_removed(operator: Client, decide: Decide) -> None:

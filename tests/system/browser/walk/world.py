@@ -27,6 +27,7 @@ from django_q.signing import SignedPackage
 from apps.accounts.services import account_create, account_set_person, invitation_create, person_create
 from apps.audit.services import record as act_record
 from apps.core.domain.scope import Access, Permission, Scope, system_access
+from apps.core.models import DisplayName
 from apps.core.services import key_create, key_revoke
 from apps.episodic.maintenance.run import timeline_maintain, timeline_seal
 from apps.episodic.maintenance.runner import MaintenanceRunningError
@@ -242,7 +243,14 @@ def fill_rest() -> None:
         Sample.objects.bulk_create(rows, ignore_conflicts=True)
 
 
+def fill_names() -> None:
+    """Say what pages call a household and a persona."""
+    now = timezone.now()
+    DisplayName.objects.create(household_id=HOUSEHOLD, name="The house at the harbour", named_by="test", named_at=now)
+    DisplayName.objects.create(persona_id="tutor", name="The tutor", named_by="test", named_at=now)
+
+
 FILLS = (
-    *(fill_erasure, fill_apps, fill_memories, fill_timeline, fill_notes),
+    *(fill_names, fill_erasure, fill_apps, fill_memories, fill_timeline, fill_notes),
     *(fill_knowledge, fill_models, fill_keys, fill_work, fill_rest),
 )
