@@ -1,6 +1,6 @@
 """The lines of a text, and how often items of lists are in it."""
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from itertools import accumulate
 
 from apps.notes.domain.text import Heading, headings, headings_above
@@ -39,3 +39,15 @@ class Sections:
         """Return the headings that the last of these items is under, the nearest one first."""
         places = self._lines.places(item)
         return headings_above(self._headings, self._starts[places[-1]]) if places else ()
+
+
+def missing_lines(lines: bytes, reference: bytes, text: bytes) -> bytes:
+    """Return the lines, with their ends, that a text has less often than a reference that has all of them."""
+    wanted, there = Lines(reference), Lines(text)
+    left = Counter({line: wanted.count(line) - there.count(line) for line in lines.splitlines()})
+    missing: list[bytes] = []
+    for line in lines.splitlines(keepends=True):
+        if left[line.rstrip(b"\r\n")] > 0:
+            left[line.rstrip(b"\r\n")] -= 1
+            missing.append(line)
+    return b"".join(missing)

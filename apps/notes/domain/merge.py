@@ -1,9 +1,10 @@
 """Bringing two texts together that were made of the same one, line by line (the algorithm of diff3).
 
-Nothing of either is lost: where both changed the same lines, both stay, one after the other.
+Nothing of either is lost: where both changed the same lines, both stay, one after the other, with what both added once.
 """
 
 import re
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
@@ -43,7 +44,7 @@ def merge_texts(base: str, theirs: str, mine: str) -> Merged:
             parts += second
         else:
             clashes += 1
-            parts += [*closed(first), *second]
+            parts += [*closed(first), *beyond(second, closed(first))]
         done = stop
     parts += lines[done:]
     return Merged("".join([*closed(parts[:-1]), *parts[-1:]]), clashes)
@@ -80,6 +81,29 @@ def apply_edits(lines: list[str], start: int, edits: Sequence[Edit]) -> list[str
         parts += [*lines[done : edit.start - start], *edit.lines]
         done = edit.stop - start
     return parts + lines[done:]
+
+
+def beyond(lines: list[str], others: list[str]) -> list[str]:
+    """Return the lines whose items others do not have as often: a line and the indented ones below it are one item."""
+    spare, rest = Counter(tuple(closed(item)) for item in items_of(others)), list[str]()
+    for item in items_of(lines):
+        key = tuple(closed(item))
+        if item[0].strip() and spare[key] > 0:
+            spare[key] -= 1
+        else:
+            rest += item
+    return rest
+
+
+def items_of(lines: list[str]) -> list[list[str]]:
+    """Return lines as items: each with the indented ones below it."""
+    items: list[list[str]] = []
+    for line in lines:
+        if items and line[:1] in " \t" and line.strip():
+            items[-1].append(line)
+        else:
+            items.append([line])
+    return items
 
 
 def closed(lines: list[str]) -> list[str]:

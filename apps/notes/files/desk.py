@@ -14,7 +14,7 @@ from datetime import UTC, datetime
 
 from apps.core.domain.errors import ConflictError, UnavailableError
 from apps.core.steps import Step, no_step
-from apps.notes.domain.lines import Lines
+from apps.notes.domain.lines import Lines, missing_lines
 from apps.notes.domain.merge import merge_texts
 from apps.notes.domain.places import NotePlace
 from apps.notes.domain.text import Insertion, appended_since, digest
@@ -300,7 +300,11 @@ class Desk:
             more = None if took is None else appended_since(took.text, took.base)
             if took is not None and not took.is_expected and more is None:
                 text = self.bring_back(took, after, planned, base=text)
-                continue
+                tail = missing_lines(tail, after, text)  # its editor may have read them before
+                if tail:
+                    continue
+                self.folder.settle(self.place, source)
+                return text, self.newest()
             NoteVersion.objects.filter(pk__in=[version.pk for version in planned]).update(is_written=True)
             self.folder.settle(self.place, source)
             if took is None or more is None:

@@ -18,6 +18,8 @@ from apps.notes.querysets import NoteVersionQuerySet
 STALE_AFTER = timedelta(minutes=15)
 # An entry that was added again is taken out on purpose once it was there for so long.
 SEEN_AFTER = timedelta(seconds=10)
+# Nobody reads an entry, rewords it and saves the file in so short a time: a line like it is another one.
+REWORDED_AFTER = timedelta(seconds=2)
 # An edited entry has so much in common with what it was. So many new lines, the last ones, and bytes of each, are
 # compared at most.
 _SIMILAR, _MAX_COMPARED, _MAX_LINE = 0.7, 30, 300
@@ -110,6 +112,10 @@ class Undecided:
             yield self._read[number]
             number += 1
 
+    def at(self, number: int) -> datetime:
+        """Return when the append of a number, which was read, was made."""
+        return self._read[number][0].at
+
     @staticmethod
     def _sort(appends: Iterable[NoteVersion]) -> Iterator[tuple[NoteVersion, bytes]]:
         repeated = Counter[bytes]()
@@ -168,6 +174,8 @@ class Comparison:
         entries just before it are missing: then the editor had read none of them, and wrote something similar.
         """
         left = self.lines.copy()
+        if self.now - appends.at(number) < REWORDED_AFTER:
+            return False
         for version, item in appends.since(number):
             if self.is_decided(version, item):
                 return True

@@ -103,9 +103,21 @@ def test_entry_that_was_taken_out_before_a_later_one_stays_out(main):
 
 
 def test_entry_that_was_reworded_is_not_added_again(main):
-    append("buy milk for Ana")
+    clock = DeterministicClock(1_780_000_000_000)
+    append("buy milk for Ana", clock=clock)
+    clock.advance(5_000)
     main.write_text("- buy oat milk for Ana\n")
-    assert note_read("ana", MAIN).text == b"- buy oat milk for Ana\n"
+    assert note_read("ana", MAIN, clock=clock).text == b"- buy oat milk for Ana\n"
+
+
+def test_line_like_an_entry_of_this_moment_does_not_take_its_place(main):
+    """An editor that had not seen the entry saves, and a shell goes on counting: nobody has reworded anything."""
+    append("tea")
+    opened = main.read_text()
+    append("shell 3110")
+    save_by_rename(main, "mine\n" + opened)
+    append_line(main, "shell 3111")
+    assert sorted(note_read("ana", MAIN).text.splitlines()) == [b"- shell 3110", b"- tea", b"mine", b"shell 3111"]
 
 
 @pytest.mark.parametrize("line", ["- Ana likes black tea.", "* Ana likes green tea."])
@@ -121,12 +133,13 @@ def test_line_like_the_last_entry_does_not_hide_that_the_editor_was_stale(main, 
 
 
 def test_entries_that_were_all_reworded_are_not_added_again(main):
-    append("Ana has a cat")
-    append("Ben rows on Sundays")
-    append("The boat in the harbour is red")
+    clock = DeterministicClock(1_780_000_000_000)
+    for entry in ("Ana has a cat", "Ben rows on Sundays", "The boat in the harbour is red"):
+        append(entry, clock=clock)
+    clock.advance(5_000)
     reworded = "- Ana has a grey cat\n- Ben often rows on Sundays\n- The boat in the harbour is blue\n"
     save_by_rename(main, reworded)
-    assert note_read("ana", MAIN).text.decode() == reworded
+    assert note_read("ana", MAIN, clock=clock).text.decode() == reworded
 
 
 @pytest.mark.parametrize(("bullet", "lines"), [("* ", 5), ("* ", 60), ("  - ", 60), ("1. ", 60)])
@@ -577,3 +590,20 @@ def test_line_that_an_editor_could_not_see_for_a_moment_stays(main, lines):
     save_by_rename(main, "mine\n" + read[0])
     found = note_read("ana", MAIN).text.decode()
     assert sorted(found.splitlines()) == sorted(["- rice", "- tea", "mine", *lines])
+
+
+def test_line_that_an_editor_had_read_before_its_file_was_exchanged_is_there_once(main):
+    """A shell appends and an editor reads before an exchange; the editor saves before the line is brought back."""
+    append("tea")
+    read = []
+
+    def step(name):
+        if name == "exchange" and not read:
+            append_line(main, "from outside")
+            read.append(main.read_text())
+        if name == "done" and len(read) == 1:
+            read.append(save_by_rename(main, "mine\n" + read[0]))
+
+    append("rice", step=step)
+    found = note_read("ana", MAIN).text.decode()
+    assert sorted(found.splitlines()) == ["- rice", "- tea", "from outside", "mine"]

@@ -21,6 +21,7 @@ TEXTS = st.lists(st.sampled_from(["- tea", "- figs", "- rice", "", "# Memory", "
         (BASE.replace("figs", "dates"), BASE.replace("figs", "dates"), BASE.replace("figs", "dates"), 0),
         (BASE.replace("figs", "dates"), BASE.replace("figs", "nuts"), BASE.replace("- figs", "- dates\n- nuts"), 1),
         (BASE + "- one\n", BASE + "- two\n", BASE + "- one\n- two\n", 1),
+        (BASE + "- one\n- two\n", BASE + "- two\n- three\n", BASE + "- one\n- two\n- three\n", 1),
         ("- one", "- two", "- one\n- two", 1),
         ("", BASE.replace("tea", "coffee"), BASE.replace("tea", "coffee"), 1),
     ],

@@ -1,9 +1,11 @@
 """Taking back what was learnt: once, and never what a person wrote."""
 
 from dataclasses import replace
+from datetime import timedelta
 from uuid import UUID
 
 import pytest
+from django.db.models import F
 
 from apps.core.domain.clock import SYSTEM_CLOCK, DeterministicClock
 from apps.core.domain.errors import NotFoundError
@@ -72,6 +74,7 @@ def test_second_undo_is_harmless(ana):
 
 def test_line_that_a_person_has_changed_stays(ana):
     [fact] = talk(ana, "I live in Bergen.")["results"]
+    NoteVersion.objects.update(at=F("at") - timedelta(seconds=5))
     path = folder_of("ana").path / "MEMORY.md"
     path.write_text(path.read_text().replace("Bergen.", "Bergen now."))
     undone = undo(ana, fact)
