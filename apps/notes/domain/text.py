@@ -51,10 +51,10 @@ def appended_since(text: bytes, base: str) -> bytes | None:
 
     The text of the digest ends with a line.
     """
-    known, start = hashlib.sha256(), 0
+    known, start, wanted = hashlib.sha256(), 0, bytes.fromhex(base)
     while 0 < (end := text.find(b"\n", start) + 1) < len(text):
         known.update(text[start:end])
-        if known.hexdigest() == base:
+        if known.digest() == wanted:
             return text[end:]
         start = end
     return None

@@ -88,7 +88,8 @@ class Desk:
         last = latest(self.user_id, self.place)
         text = self.folder.read(self.place, last.sha256 if last else "")
         if digest(text or b"") != (digest(b"") if last is None else last.sha256):
-            text, last = self.take_over(text)
+            known = "" if last is None or cut_off is not None else last.sha256
+            text, last = self.take_over(text, known)
         elif text is not None and last is not None and cut_off is not None:
             text, last = self.finish_found(cut_off, text, last)
         for displaced in leftovers:
@@ -143,9 +144,14 @@ class Desk:
         unfinished.filter(kind=ChangeKind.FOUND, number__gte=found.number).update(is_written=True)
         return text, last
 
-    def found(self, text: bytes, saved: datetime) -> tuple[bytes, NoteVersion]:
-        """Record a text that an editor saved, and add the entries that it lacks because they were not seen."""
-        lost = find_overwritten(self.user_id, self.place, text, saved)
+    def found(self, text: bytes, saved: datetime, known: str = "") -> tuple[bytes, NoteVersion]:
+        """Record a text that an editor saved, and add the entries that it lacks because they were not seen.
+
+        known: the digest of the text before it, where that had them all: what only follows it has overwritten none.
+        """
+        lost = []
+        if not known or appended_since(text, known) is None:
+            lost = find_overwritten(self.user_id, self.place, text, saved)
         found = add_version(
             self.user_id, self.place, ChangeKind.FOUND, text, author=DISK, at=self.now, is_written=False
         )
@@ -165,14 +171,16 @@ class Desk:
         item = item_of(inserted_by(version))
         return Lines(text).count(item) == Lines(text_of(version)).count(item)
 
-    def take_over(self, text: bytes | None) -> tuple[bytes | None, NoteVersion]:
+    def take_over(self, text: bytes | None, known: str) -> tuple[bytes | None, NoteVersion]:
         """Record what was written on the disk, and add the entries that it lacks because they were not seen."""
         if text is None:
             return None, add_version(self.user_id, self.place, ChangeKind.FOUND, b"", author=DISK, at=self.now)
-        return self.found(text, self.saved_at())
+        return self.found(text, self.saved_at(), known)
 
     def add_again(self, lost: Sequence[LostEntry], text: bytes, last: NoteVersion) -> tuple[bytes, NoteVersion]:
         """Add entries of appends to a text, in one step, unless that was done while an editor saved again."""
+        if not lost:
+            return text, last
         there, wanted = Lines(text), Counter(entry.item for entry in lost)
         wanted.update({item: there.count(item) for item in wanted})
         for _ in range(_TRIES):
