@@ -25,7 +25,7 @@ from apps.sync.models import (
 )
 from apps.sync.repository.locations import parse_location
 from apps.sync.runs.lock import source_lock
-from apps.sync.sources.removal import copies_of, copies_remove
+from apps.sync.sources.removal import copies_of, copies_remove, names_only_of
 from apps.sync.sources.values import CHECKS, check_values
 
 # Who created a source, and the names of secrets, are for operators.
@@ -89,7 +89,7 @@ class KnowledgeStore(PersonalStore):
     def count(self, user_id: str) -> int:
         """Return how many sources and items there are, and files and folders of copies."""
         sources = KnowledgeSource.objects.filter(user_id=user_id)
-        copies = sum(len(copies_of(uuid)) for uuid in sources.values_list("uuid", flat=True))
+        copies = sum(len(copies_of(name)) for name in names_only_of(sources))
         return len(sources) + KnowledgeItem.objects.filter(source__in=sources).count() + copies
 
     def forget(self, user_id: str, step: Step = no_step) -> Iterator[int]:
@@ -100,7 +100,7 @@ class KnowledgeStore(PersonalStore):
         for source in KnowledgeSource.objects.filter(user_id=user_id).order_by("pk"):
             with source_lock(source.pk):
                 step("knowledge copies")
-                removed = copies_remove([source.uuid])
+                removed = copies_remove(source)
                 step("knowledge rows")
                 with transaction.atomic():
                     items = KnowledgeItem.objects.filter(source=source).count()

@@ -48,7 +48,7 @@ class GitReader:
     def __init__(self, source: SourceSettings, limits: ReadLimits) -> None:
         self.source, self.limits = source, limits
         self.wanted = source.wanted
-        self.mirror = Mirror(source.uuid)
+        self.mirror = Mirror(source.copy)
         self._repository: pygit2.Repository | None = None
         self._left_out: dict[str, RefusedFile] = {}
 
@@ -190,6 +190,7 @@ class GitReader:
         reference = f"refs/heads/{branch}" if branch else "HEAD"
         fetch = RemoteFetch(location, reference, self.source.credentials, self.limits)
         identity = hashlib.sha256(location.url.encode()).hexdigest()
+        self.mirror.adopt(self.source.uuid)  # each source had one of its own
         mirror = self.mirror.usable(identity)
         if mirror is not None:
             fetch.into(self.mirror.path, lock)

@@ -62,6 +62,12 @@ class Mirror:
             self._clear()
             yield file
 
+    def adopt(self, former: UUID) -> None:
+        """Take over the copy that was made under another name, where there is none yet. Under the lock."""
+        path = self.folder / f"{former}.git"
+        if path != self.path and not self.path.exists() and path.exists():
+            path.rename(self.path)
+
     def open(self) -> pygit2.Repository:
         """Return the copy for reading. Raises KnowledgeUnavailableError when there is none."""
         error: Exception | None = None

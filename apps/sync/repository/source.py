@@ -4,15 +4,21 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
-from uuid import UUID
+from uuid import UUID, uuid5
 
 from django.conf import settings
 
+from apps.core.domain.errors import InvalidInputError
 from apps.sync.domain.errors import KnowledgeUnavailableError
 from apps.sync.domain.paths import Wanted
+from apps.sync.repository.locations import Transport, parse_location
 
 if TYPE_CHECKING:
     from apps.sync.models import KnowledgeSource
+
+
+# Of the names of copies that several sources read.
+_SHARED = UUID("5f0c3f0e-2b1d-4c1c-9d53-6a1f0d9a7b64")
 
 
 @dataclass(frozen=True)
@@ -41,6 +47,21 @@ class SourceSettings:
             exclude=tuple(source.exclude),
             credentials=source.credentials,
         )
+
+    @property
+    def copy(self) -> UUID:
+        """Return the name of the hub's copy of its repository.
+
+        Sources of the same branch of a server's repository, read with the same secret, share one. Of a repository on
+        this machine each source copies only what it wants.
+        """
+        try:
+            transport = parse_location(self.location, kind=self.kind).transport if self.kind == "git" else None
+        except InvalidInputError:
+            transport = None
+        if transport in {None, Transport.LOCAL}:
+            return self.uuid
+        return uuid5(_SHARED, "\0".join((self.location, self.branch, self.credentials)))
 
     @property
     def wanted(self) -> Wanted:

@@ -47,7 +47,7 @@ def preview_of(source: KnowledgeSource) -> Preview:
     with open_reader(SourceSettings.of(source)) as reader:
         manifest = read_manifest(source, reader, stored, full=True, progress=no_progress)
     if not KnowledgeSource.objects.filter(pk=source.pk).exists():
-        copies_remove([source.uuid])
+        copies_remove(source)
         raise NotFoundError(NO_SUCH_SOURCE)
     comparison = compare(source, manifest, stored)
     plan = comparison.plan()

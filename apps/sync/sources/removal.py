@@ -1,7 +1,7 @@
 """Removing sources, and the copies of repositories that the hub keeps of them."""
 
 import shutil
-from collections.abc import Iterable
+from collections.abc import Sequence
 from pathlib import Path
 from uuid import UUID
 
@@ -14,6 +14,7 @@ from apps.core.domain.scope import Access
 from apps.semantic.selectors import managed_memories
 from apps.semantic.services import managed_prepare, managed_with_space, managed_write
 from apps.sync.models import KnowledgeSource
+from apps.sync.repository.source import SourceSettings
 from apps.sync.runs.lock import require_lock, source_lock
 from apps.sync.sources.access import source_to_change
 
@@ -28,7 +29,7 @@ def source_delete(*, access: Access, uuid: UUID, clock: Clock = SYSTEM_CLOCK) ->
     source = source_to_change(access, uuid)
     with source_lock(source.pk):
         managed_with_space(lambda: delete_rows(source, access.actor, clock))
-        copies_remove([source.uuid])
+        copies_remove(source)
 
 
 def delete_rows(source: KnowledgeSource, actor: str, clock: Clock) -> None:
@@ -43,21 +44,37 @@ def delete_rows(source: KnowledgeSource, actor: str, clock: Clock) -> None:
 
 
 def copies_of(uuid: UUID) -> list[Path]:
-    """Return the files and folders that the hub keeps of the repository or folder of a source."""
+    """Return the files and folders that the hub keeps under a name: of a source, or of a copy that several share."""
     return sorted(Path(settings.SYNC_DIR).glob(f"{uuid}*"))
 
 
-def copies_remove(uuids: Iterable[UUID]) -> int:
-    """Remove what the hub keeps of the repositories and folders of sources; return how many files and folders."""
-    removed = 0
-    for uuid in uuids:
-        for path in copies_of(uuid):
-            if path.is_dir() and not path.is_symlink():
-                shutil.rmtree(path, ignore_errors=True)
-            else:
-                path.unlink(missing_ok=True)
-            removed += 1
-    return removed
+def copy_names(source: KnowledgeSource) -> set[UUID]:
+    """Return the names of what the hub keeps of the repository or folder of a source."""
+    return {source.uuid, SourceSettings.of(source).copy}
+
+
+def names_only_of(sources: Sequence[KnowledgeSource]) -> set[UUID]:
+    """Return the names of what the hub keeps of some sources, but what another source reads as well."""
+    others = KnowledgeSource.objects.exclude(uuid__in=[source.uuid for source in sources])
+    beside = others.filter(location__in={source.location for source in sources})
+    used = {name for source in beside for name in copy_names(source)}
+    return {name for source in sources for name in copy_names(source)} - used
+
+
+def copies_remove(source: KnowledgeSource) -> int:
+    """Remove what the hub keeps of a source, which need not be stored any more; return how many files and folders."""
+    return sum(remove_named(name) for name in names_only_of([source]))
+
+
+def remove_named(name: UUID) -> int:
+    """Remove the files and folders under a name; return how many."""
+    found = copies_of(name)
+    for path in found:
+        if path.is_dir() and not path.is_symlink():
+            shutil.rmtree(path, ignore_errors=True)
+        else:
+            path.unlink(missing_ok=True)
+    return len(found)
 
 
 def copies_sweep() -> int:
@@ -69,5 +86,5 @@ def copies_sweep() -> int:
             found.add(UUID(path.name[:36]))
         except ValueError:
             continue
-    known = set(KnowledgeSource.objects.filter(uuid__in=found).values_list("uuid", flat=True))
-    return copies_remove(found - known)
+    known = {name for source in KnowledgeSource.objects.all() for name in copy_names(source)} if found else set()
+    return sum(remove_named(name) for name in found - known)

@@ -10,7 +10,9 @@ from apps.events.models import Event
 from apps.semantic.models import Memory
 from apps.sync import selectors, services
 from apps.sync.models import KnowledgeFile, SyncChange, SyncCheckpoint, SyncKind, SyncRun, SyncState
+from apps.sync.repository.source import SourceSettings
 from apps.sync.runs import work
+from apps.sync.sources.removal import copies_sweep
 from tests.integration.sync.syncs import OPERATOR, OWNER, SYSTEM, Hub, make_hub, path_of, record
 
 pytestmark = pytest.mark.django_db
@@ -278,6 +280,23 @@ def test_deleting_a_source_deletes_its_pointers_and_copies(hub: Hub, sync_dir: P
     assert set(Memory.objects.values_list("status", flat=True)) == {"deleted"}
     assert not SyncRun.objects.exists()
     assert not list(sync_dir.glob(f"{hub.source.uuid}*"))
+
+
+def test_a_copy_that_several_sources_read_goes_with_the_last_of_them(sync_dir: Path) -> None:
+    shared = {"kind": "git", "location": "https://forge.example.org/team/knowledge.git", "user_id": OWNER}
+    first, second = (
+        services.source_create(access=SYSTEM, values={**shared, "name": folder, "folder": folder})
+        for folder in ("adr", "specs")
+    )
+    (copy,) = {SourceSettings.of(one).copy for one in (first, second)}
+    (sync_dir / f"{copy}.git").mkdir(parents=True)
+    services.source_delete(access=OPERATOR, uuid=first.uuid)
+    assert copies_sweep() == 0
+    assert [path.name for path in sync_dir.iterdir()] == [f"{copy}.git"]
+    services.source_delete(access=OPERATOR, uuid=second.uuid)
+    assert list(sync_dir.iterdir()) == []
+    (sync_dir / f"{copy}.git").mkdir()
+    assert copies_sweep() == 1
 
 
 def counted(name: str, **labels: str) -> float:

@@ -139,6 +139,37 @@ def test_more_than_may_be_received_is_refused(origin: Origin, server: str, setti
     assert not list(Path(settings.SYNC_DIR).glob("*.git*"))
 
 
+def test_sources_of_one_repository_share_its_copy(origin: Origin, server: str, settings: Settings) -> None:
+    """Issue: one clone for several sources; each reads its own folder, and follows the branch by itself."""
+    old = origin.commit({"adr/a.md": "a", "specs/b.md": "b"})
+    location = f"{server}/open/origin.git"
+    sources = [source_of(location, folder=folder) for folder in ("adr", "specs")]
+    for source, path in zip(sources, ("adr/a.md", "specs/b.md"), strict=True):
+        with open_reader(source) as reader:
+            assert files_at(reader, reader.head()) == {path: "ok"}
+    new = origin.commit({"adr/a.md": "changed"})
+    for source, paths in zip(sources, ({"adr/a.md"}, set()), strict=True):
+        with open_reader(source) as reader:
+            assert reader.head() == new
+            assert reader.touched(old, new).paths == paths
+    assert len(list(Path(settings.SYNC_DIR).glob("*.git"))) == 1
+
+
+def test_a_copy_of_its_own_becomes_the_shared_one(origin: Origin, server: str, settings: Settings) -> None:
+    """Former versions of the hub made a copy for each source."""
+    commit = origin.commit({"a.md": "a"})
+    source = source_of(f"{server}/open/origin.git")
+    with open_reader(source) as reader:
+        reader.head()
+    [copy] = Path(settings.SYNC_DIR).glob("*.git")
+    copy.rename(copy.with_name(f"{source.uuid}.git"))
+    made_at = copy.with_name(f"{source.uuid}.git").stat().st_ino
+    with open_reader(source) as reader:
+        assert reader.head() == commit
+    [adopted] = Path(settings.SYNC_DIR).glob("*.git")
+    assert (adopted.name, adopted.stat().st_ino) == (copy.name, made_at)
+
+
 def test_a_certificate_that_is_not_trusted_is_refused(origin: Origin, root: Path, tmp_path: Path) -> None:
     if shutil.which("openssl") is None:
         pytest.skip("openssl is not installed: it makes the certificate")
