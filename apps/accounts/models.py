@@ -137,6 +137,7 @@ class FailedSignIns(models.Model):
     last_address = models.GenericIPAddressField(null=True)
 
     class Meta:
+        verbose_name_plural = "failed sign-ins"
         constraints: ClassVar[list[models.BaseConstraint]] = [
             models.UniqueConstraint(
                 fields=["login", "hour"], condition=models.Q(login__isnull=False), name="accounts_failures_of_account"

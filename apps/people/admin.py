@@ -4,7 +4,7 @@ from typing import Any
 
 from django import forms
 from django.contrib import admin, messages
-from django.db.models import QuerySet
+from django.db.models import OuterRef, QuerySet, Subquery
 from django.http import HttpRequest
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext, ngettext
@@ -15,7 +15,7 @@ from unfold.widgets import UnfoldAdminTextInputWidget
 
 from apps.core.admin.key_forms import IdentifierInput
 from apps.core.admin.kit import NOTHING, badge_column, column, list_link, moment_column, operator_access, scope_in_words
-from apps.core.db.memberships import display_names
+from apps.core.db.memberships import named
 from apps.core.domain.clock import SYSTEM_CLOCK, utcnow
 from apps.core.domain.errors import MemoryHubError
 from apps.core.domain.scope import IDENTIFIERS, Scope, system_access
@@ -63,8 +63,13 @@ class MembershipAdmin(ModelAdmin):
     def belongs_to(self, row: Membership) -> str:
         """Show the household or persona by its name, with its id."""
         [(kind, one)] = row.tie.ends().items()
-        called: dict[str, Any] = {kind: display_names(kind, [one])[one]}
+        called: dict[str, Any] = {kind: named(one, getattr(row, "called", None))}
         return scope_in_words(Scope(**called))
+
+    def get_queryset(self, request: HttpRequest) -> QuerySet[Membership]:
+        ends = {name: OuterRef(name) for name in ("household_id", "persona_id")}
+        names = DisplayName.objects.filter(**ends).values("name")
+        return super().get_queryset(request).annotate(called=Subquery(names))
 
     @display(description=_("What is there"))
     def there(self, row: Membership) -> SafeString | str:

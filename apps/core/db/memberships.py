@@ -137,8 +137,13 @@ def display_names(kind: str, ids: Iterable[str]) -> dict[str, str]:
     kind: `household_id` or `persona_id`.
     """
     said = {one: one for one in ids if one}
-    named = DisplayName.objects.filter(**{f"{kind}__in": said}).values_list(kind, "name") if said else ()
-    return said | {one: f"{name} ({one})" for one, name in named}
+    found = DisplayName.objects.filter(**{f"{kind}__in": said}).values_list(kind, "name") if said else ()
+    return said | {one: named(one, name) for one, name in found}
+
+
+def named(one: str, name: str | None) -> str:
+    """Return how pages call a household or a persona: by the name that an operator gave, if any, and its id."""
+    return f"{name} ({one})" if name else one
 
 
 def members_of(households: Iterable[str]) -> dict[str, set[str]]:

@@ -79,6 +79,7 @@ class EndedShards(models.Model):
     version = models.BigIntegerField(default=0)
 
     class Meta:
+        verbose_name_plural = "ended shards"
         constraints: ClassVar[list[models.BaseConstraint]] = [
             models.CheckConstraint(name="semantic_ended_shards_one_row", condition=Q(id=1)),
         ]

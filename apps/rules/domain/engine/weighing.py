@@ -88,13 +88,16 @@ def weigh(
 
     words: what the signals of the words amount to. texts: older, newer. may_act: both of them assert what holds.
     target: the key of the existing memory, for the receipt. The judge alone acts on no long text, and says nothing of
-    two of which one speaks of somebody indefinite.
+    two of which one speaks of somebody indefinite, nor of two long turns that the words see contradict: they compare
+    the sentences that share a matter, and the judge, which was trained on statements, both turns as a whole.
     """
     may_act = may_act and max(map(len, texts)) <= MAX_ACTED_CHARS
     if are_occurrences_apart(*texts) or are_turns(*texts):
         is_correction = words.is_decisive and reaches(answer.replaces, config.pair_act_threshold)
         words, may_act = replace(words, is_decisive=is_correction, restates=False), False
     if words.signal(SignalType.CONTRADICTION) is not None:
+        if min(map(len, texts)) > SHORT_CHARS:
+            return words
         found, effect = weigh_contradiction(words, answer, may_act, texts, config)
     elif words.restates:
         is_vetoed = not reaches(answer.replaces + answer.same, config.pair_veto_threshold)
@@ -114,13 +117,7 @@ def weigh(
 def weigh_contradiction(
     words: Detection, answer: PairAnswer, may_act: bool, texts: tuple[str, str], config: DetectionConfig
 ) -> tuple[Detection, Effect]:
-    """Return what follows where the words contradict: acted on, noticed, or dropped.
-
-    Of two long turns the words compare the sentences that share a matter, and the judge both as a whole: it was trained
-    on statements, takes one long turn for another matter than the next, and has no say against the words.
-    """
-    if min(map(len, texts)) > SHORT_CHARS:
-        return words, Effect.AGREES
+    """Return what follows where the words contradict: acted on, noticed, or dropped."""
     is_one_matter = config.pair_veto_threshold == 0 or not reaches(answer.unrelated, OTHER_MATTER_FROM)
     if words.is_decisive:
         if is_one_matter and reaches(answer.replaces + answer.same, config.pair_veto_threshold):
