@@ -39,7 +39,7 @@
 
   const now = () => performance.now();
   const isOpen = () => socket !== null && socket.readyState === WebSocket.OPEN;
-  const clock = (date) => date.toLocaleTimeString(document.documentElement.lang, { timeZoneName: "short" });
+  const clock = (date) => date.toLocaleTimeString(document.documentElement.lang, { hourCycle: "h23", timeZoneName: "short" });
   /* Words of the page, in the language of its reader: live/words.html. */
   const word = (name) => document.getElementById("live-words").dataset[name].replace("{time}", clock(knownAt));
 
