@@ -89,7 +89,7 @@ class KnowledgeStore(PersonalStore):
     def count(self, user_id: str) -> int:
         """Return how many sources and items there are, and files and folders of copies."""
         sources = KnowledgeSource.objects.filter(user_id=user_id)
-        copies = sum(len(copies_of(name)) for name in names_only_of(sources))
+        copies = sum(len(copies_of(name)) for name in names_only_of(list(sources)))
         return len(sources) + KnowledgeItem.objects.filter(source__in=sources).count() + copies
 
     def forget(self, user_id: str, step: Step = no_step) -> Iterator[int]:
