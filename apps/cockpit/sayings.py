@@ -10,14 +10,14 @@ CHECKS = (
     _("the database does not answer"),
     _("the disk of the data directory is full: %(free)s MB are free"),
     _("the database is not migrated: run manage.py prepare"),
-    _("no worker was heard of in the last %(seconds)s seconds: see logs/worker.log"),
+    _("no worker has reported in the last %(seconds)s seconds: see logs/worker.log"),
     _("the worker has not started yet"),
     _("could not be loaded (%(error)s); it is being tried again"),
     _("%(count)s schedules are overdue by two periods or more"),
 )
 # Hints of the index, and what could not be verified or built.
 INDEX = (
-    _("A graph is being built or brought up to date; this ends without your doing."),
+    _("A graph is being built or brought up to date; this finishes by itself."),
     _("Raise MEMORYHUB_INDEX_CACHE_MB, or spread the users over more machines."),
     _(
         "The indexes of all users do not fit in memory and are reloaded again and again: raise "

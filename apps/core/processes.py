@@ -187,7 +187,7 @@ def worker_ready() -> str | None:
         return None
     if is_worker_awaited(web_processes()):
         return "the worker has not started yet"
-    return f"no worker was heard of in the last {DEAD_SECONDS[ProcessKind.WORKER]:.0f} seconds: see logs/worker.log"
+    return f"no worker has reported in the last {DEAD_SECONDS[ProcessKind.WORKER]:.0f} seconds: see logs/worker.log"
 
 
 class ProcessBeat:

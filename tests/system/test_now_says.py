@@ -291,7 +291,7 @@ def test_stopped_worker_is_said_within_a_minute_until_it_goes_on(
     appears(page, "The background worker has stopped", "Critical", "Restart worker", time.time(), within)
     page.wait_for_selector("#live-state[data-state=alarm]")  # no page is "live" beside a dead worker
     print(f"stopped worker: {time.time() - worker_stopped_at:.1f} s after SIGSTOP")
-    assert "no worker was heard of" in check(hub, "worker")
+    assert "no worker has reported" in check(hub, "worker")
     os.killpg(hub.part("qcluster").pid, signal.SIGCONT)
     vanishes(page, "The background worker has stopped", within=10 + PUSHED + ROOM)
     page.wait_for_selector("#now-sentence:has-text('All well')", timeout=20_000)

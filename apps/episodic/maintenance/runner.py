@@ -58,7 +58,7 @@ def maintenance_lock(wait_seconds: float = 0.0) -> Iterator[None]:
                 yield
                 return
         if deadline.expired:
-            raise MaintenanceRunningError("Another maintenance of the timeline is at work.", retry_after=60)
+            raise MaintenanceRunningError("The timeline is already being maintained.", retry_after=60)
         time.sleep(POLL_SECONDS)
 
 

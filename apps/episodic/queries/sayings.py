@@ -50,7 +50,7 @@ OUTCOMES = (
     _("%(count)s events are lost."),
     _("1 event is lost."),
     _("and %(count)s more."),
-    _("Another maintenance of the timeline is at work."),
+    _("The timeline is already being maintained."),
     _("The global policy is not deleted; switch it off."),
 )
 # States of segments, in sentences.

@@ -47,7 +47,7 @@ HARD = {
 
 # What to do about each.
 HINTS = {
-    IndexReason.BACKLOG: "A graph is being built or brought up to date; this ends without your doing.",
+    IndexReason.BACKLOG: "A graph is being built or brought up to date; this finishes by itself.",
     IndexReason.CAPACITY: "Raise MEMORYHUB_INDEX_CACHE_MB, or spread the users over more machines.",
     IndexReason.EVICTIONS: (
         "The indexes of all users do not fit in memory and are reloaded again and again: raise "

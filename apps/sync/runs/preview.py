@@ -69,7 +69,7 @@ def advice_on(source: KnowledgeSource, manifest: Manifest, comparison: Compariso
     noise = total - len(items)
     if source.folder or source.include or total < FEW_FILES or noise <= len(items):
         return ""
-    said = f"Most files are no documents of a known kind: {noise} of {total}."
+    said = f"Most files are not documents of a known kind: {noise} of {total}."
     folders = Counter(item.path.rpartition("/")[0] for item in items if "/" in item.path)
     if not folders:
         return f"{said} Name the folder that has them, or patterns."

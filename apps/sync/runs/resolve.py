@@ -75,7 +75,7 @@ def conflict_resolve(
 def check_resolution(conflict: PointerConflict, resolution: Resolution) -> None:
     """Raise ConflictError for a conflict that does not wait, InvalidInputError for what cannot be done about it."""
     if conflict.state != SyncConflictState.OPEN:
-        raise ConflictError("This conflict does not wait for a decision.", code=NOT_OPEN)
+        raise ConflictError("This conflict is not waiting for a decision.", code=NOT_OPEN)
     allowed = [one for one in allowed_resolutions(ConflictType(conflict.type)) if one is not Resolution.MANUAL]
     if resolution not in allowed:
         raise InvalidInputError(f"Choose one of {', '.join(allowed)}.", attr="resolution", code="invalid_choice")
@@ -110,7 +110,7 @@ class ResolutionWork:
             PointerConflict.objects.filter(pk=self.conflict.pk).update(
                 state=SyncConflictState.OUTDATED, resolved_at=utcnow(self.clock)
             )
-            raise ConflictError("The memory and its item do not differ so any more.", code=OUTDATED)
+            raise ConflictError("The memory and its item no longer differ in this way.", code=OUTDATED)
 
     def plan(self, comparison: Comparison) -> tuple[Plan, list[tuple[SyncConflict, Resolution]]]:
         """Return what is done, and each conflict of the item with what became of it: others wait on.

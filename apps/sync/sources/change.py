@@ -30,7 +30,7 @@ def source_create(*, access: Access, values: Mapping[str, Any], clock: Clock = S
     checked = check_values(values)
     for name in NEEDED:
         if name not in checked:
-            raise InvalidInputError("This is needed.", attr=name, code="required")
+            raise InvalidInputError("This field is required.", attr=name, code="required")
     checked["user_id"] = owner_of_new(access, checked.get("user_id"))
     check_reach(access, checked["kind"], checked)
     check_location(checked["location"], checked["kind"])

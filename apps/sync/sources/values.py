@@ -61,7 +61,7 @@ def text_check(limit: int, *, required: bool = False) -> Check:
         if not isinstance(value, str) or not value.isprintable() or len(value) > limit:
             raise InvalidInputError(f"Give a text of one line and at most {limit} characters.", attr=name)
         if required and not value.strip():
-            raise InvalidInputError("This is needed.", attr=name, code="required")
+            raise InvalidInputError("This field is required.", attr=name, code="required")
         return value.strip()
 
     return check

@@ -98,7 +98,7 @@ def worker_answer() -> str:
 
 
 def test_worker_that_is_silent_makes_hub_unready() -> None:
-    assert worker_answer().startswith("no worker was heard of in the last 45 seconds")
+    assert worker_answer().startswith("no worker has reported in the last 45 seconds")
     beside("worker", age=46)
     assert worker_answer() != "ok"
     beside("worker", age=40)

@@ -156,7 +156,7 @@ def test_another_maintenance_is_waited_for_by_the_worker(timeline: Timeline, mon
 
 def busy(*_: Any, **__: Any) -> Any:
     """Another run that keeps the lock."""
-    raise module.MaintenanceRunningError("Another maintenance of the timeline is at work.")
+    raise module.MaintenanceRunningError("The timeline is already being maintained.")
 
 
 def test_a_damaged_file_is_said_and_the_rest_goes(timeline: Timeline) -> None:

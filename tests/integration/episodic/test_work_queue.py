@@ -229,7 +229,7 @@ def busy(times: int, monkeypatch: pytest.MonkeyPatch) -> None:
     def doctor(**options: Any) -> DoctorReport:
         left[0] -= 1
         if left[0] >= 0:
-            raise MaintenanceRunningError("Another maintenance of the timeline is at work.")
+            raise MaintenanceRunningError("The timeline is already being maintained.")
         return timeline_doctor(**options)
 
     monkeypatch.setattr(jobs, "timeline_doctor", doctor)
@@ -247,7 +247,7 @@ def test_work_waits_for_another_maintenance_and_is_done_after_it(monkeypatch: py
 def test_an_endless_maintenance_is_reported(monkeypatch: pytest.MonkeyPatch) -> None:
     busy(1_000, monkeypatch)
     status = done(JobKind.CHECK)
-    assert status.messages == (JobMessage("Another maintenance of the timeline is at work.", MessageSeverity.BAD),)
+    assert status.messages == (JobMessage("The timeline is already being maintained.", MessageSeverity.BAD),)
     assert status.finished
 
 

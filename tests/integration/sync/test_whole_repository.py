@@ -55,7 +55,7 @@ def test_a_folder_that_is_named_is_read_as_a_whole(whole: Hub) -> None:
 
 def test_dry_run_asks_for_a_folder_where_most_files_are_noise(whole: Hub) -> None:
     preview = services.sync_preview(access=OPERATOR, uuid=whole.source.uuid)
-    assert preview.advice.startswith("Most files are no documents of a known kind: ")
+    assert preview.advice.startswith("Most files are not documents of a known kind: ")
     assert "Name a folder, such as adr" in preview.advice
     tried = services.sync_preview(access=OPERATOR, uuid=whole.source.uuid, values={"folder": "adr"})
     assert (tried.advice, len(tried.files)) == ("", 1)
