@@ -7,7 +7,19 @@ from types import SimpleNamespace
 import pytest
 
 from tests import tiers
-from tests.tiers import DEEP, PATHS, QUICK, TESTS, TIERS, Scheduling, chosen, quick_cases, tier_of_path, tiers_of_file
+from tests.tiers import (
+    DEEP,
+    PATHS,
+    QUICK,
+    TESTS,
+    TIERS,
+    Scheduling,
+    chosen,
+    group_of_file,
+    quick_cases,
+    tier_of_path,
+    tiers_of_file,
+)
 
 FILES = sorted({*TESTS.rglob("test_*.py")} - {Path(__file__)})
 PAGE = (TESTS.parent / "docs" / "contribute" / "testing.md").read_text("utf-8")
@@ -130,15 +142,22 @@ def test_files_with_marked_tests_are_imported_for_them(tmp_path: Path, monkeypat
 @pytest.mark.parametrize(
     ("test", "unit"),
     [
-        ("tests/test_it.py::test_it", "tests/test_it.py"),
-        ("tests/test_it.py::TestIt::test_it[a@b.example]", "tests/test_it.py"),
-        ("tests/test_it.py::test_it[a::b]", "tests/test_it.py"),
-        ("tests/test_it.py::test_it@hub", "hub"),
-        ("tests/test_it.py::test_it[a@b]@index killed", "index killed"),
+        ("tests/unit/core/test_diff.py::test_it", "tests/unit/core/test_diff.py"),
+        ("tests/unit/core/test_diff.py::TestIt::test_it[a::b]", "tests/unit/core/test_diff.py"),
+        ("tests/system/test_up.py::test_it", "hub"),
+        ("tests/system/test_index_killed.py::test_it[a@b]", "index killed"),
     ],
 )
 def test_process_takes_file_or_group(test: str, unit: str) -> None:
     assert Scheduling._split_scope(SimpleNamespace(), test) == unit
+
+
+def test_group_is_of_a_whole_file() -> None:
+    """The scheduler reads it there, and would not see that of a single test."""
+    marked = [path for path in TESTS.rglob("test_*.py") if "xdist_group(" in path.read_text()]
+    single = [path.name for path in marked if "\n@pytest.mark.xdist_group" in path.read_text()]
+    assert single == []
+    assert {group_of_file(str(path.relative_to(TESTS.parent))) for path in marked} - {""} >= {"hub", "killed", "walk"}
 
 
 def test_test_cannot_be_in_two_tiers() -> None:
