@@ -16,6 +16,7 @@ django.setup()
 from django.conf import settings  # noqa: E402
 from django.db import connection  # noqa: E402
 
+from apps.core.domain.errors import UnavailableError  # noqa: E402
 from apps.llm.providers.scripted import ScriptedChat  # noqa: E402
 from apps.notes.compaction.decide import compaction_apply, compaction_undo  # noqa: E402
 from apps.notes.compaction.run import compaction_run  # noqa: E402
@@ -86,8 +87,16 @@ def rename_and_die(old: str, new: str, step: str) -> None:
 
 
 def append_many(name: str, count: int) -> None:
+    """Add entries as a client does: one that is refused because others write is repeated, as the answer says."""
+    deadline = time.monotonic() + PATIENCE
     for number in range(count):
-        note_append("ana", MAIN, f"{name} {number}", author=name, operation=f"{name} {number}")
+        while True:
+            try:
+                note_append("ana", MAIN, f"{name} {number}", author=name, operation=f"{name} {number}")
+                break
+            except UnavailableError:
+                if time.monotonic() > deadline:
+                    raise
 
 
 def save_like_an_editor(path: str, name: str, count: int, in_place: bool) -> None:

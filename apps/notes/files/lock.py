@@ -15,8 +15,9 @@ from apps.notes.files.folder import notes_errors
 
 WAIT_SECONDS = 5.0
 SHARED_BY = 256
-# Between two tries, on average: at random, so that none of a crowd is always late.
-_POLL_SECONDS = 0.005
+# Between two tries, on average, at first: at random, so that none of a crowd is always late. Who has waited longer
+# tries more often, by so much after each second, so that nobody waits while newcomers are served again and again.
+_POLL_SECONDS, _HASTE = 0.005, 4.0
 
 
 @contextlib.contextmanager
@@ -31,16 +32,17 @@ def notes_lock(user_id: str, *, of_forgotten: bool = False) -> Iterator[None]:
     with notes_errors("the locks of notes"):
         settings.NOTES_LOCKS_DIR.mkdir(mode=0o700, parents=True, exist_ok=True)
         opened = (settings.NOTES_LOCKS_DIR / name).open("w")
-    deadline = time.monotonic() + WAIT_SECONDS
+    began = time.monotonic()
     with opened as file:
         while True:
             try:
                 fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
                 break
             except BlockingIOError:
-                if time.monotonic() > deadline:
+                waited = time.monotonic() - began
+                if waited > WAIT_SECONDS:
                     raise UnavailableError("The notes are being written to: try again.", retry_after=1) from None
-                time.sleep(2 * _POLL_SECONDS * random.random())  # noqa: S311
+                time.sleep(2 * _POLL_SECONDS * random.random() / (1 + _HASTE * waited))  # noqa: S311
         if not of_forgotten and locked_among({user_id}):
             raise UserLockedError
         yield
