@@ -83,7 +83,7 @@ def command(*arguments: str, capsys: pytest.CaptureFixture[str]) -> str:
 def test_of_two_at_once_second_says_so_and_leaves(other: OtherMaintenance) -> None:
     record(range(3))
     for work in (timeline_maintain, timeline_seal, timeline_compact):
-        with pytest.raises(MaintenanceRunningError, match="Another maintenance"):
+        with pytest.raises(MaintenanceRunningError, match="already being maintained"):
             work(clock=clock_at(10))
     assert states() == ["open"]
     other.may_end.set()
