@@ -51,6 +51,7 @@ OUTCOMES = (
     _("1 event is lost."),
     _("and %(count)s more."),
     _("The timeline is already being maintained."),
+    _("Another maintenance of the timeline is at work."),  # in rows of earlier versions
     _("The global policy is not deleted; switch it off."),
 )
 # States of segments, in sentences.
