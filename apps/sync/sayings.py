@@ -24,6 +24,7 @@ REFUSALS = (
     _("This source is being synced: try again when that has ended."),
     _("There is a source of this name."),
     _("The memory and its item no longer differ in this way."),
+    _("The memory and its item do not differ so any more."),  # in runs of earlier versions
     _("This conflict is not waiting for a decision."),
     _("The source was switched off."),
     _("The source was paused."),
