@@ -12,12 +12,13 @@ from apps.cockpit.now.outlook import outlook, problem_rows
 from apps.cockpit.now.problem_samples import read_minutes
 from apps.cockpit.now.spans import SPANS, asked_span
 from apps.cockpit.now.state import hub_state
-from apps.cockpit.now.strip import squares, stretches, summary, well_since
+from apps.cockpit.now.strip import Minute, squares, stretches, summary, well_since
 from apps.cockpit.now.tiles import search_rows, status_rows, tiles_for, timeline_rows
 from apps.cockpit.pages import render_fragment, render_page
 from apps.cockpit.viewer import may_view_hub
 from apps.core.admin.kit import may_view, operator_access
 from apps.core.domain.clock import SYSTEM_CLOCK, utcnow
+from apps.monitor.domain.problems import ProblemSeverity
 from apps.semantic.services import memory_counts, search_store
 
 DAY = timedelta(hours=24)
@@ -60,7 +61,10 @@ def outlook_part(request: HttpRequest, now: datetime) -> dict[str, Any]:
     found = outlook(request, well_since(minutes), now)
     context: dict[str, Any] = {"now": now, "outlook": found, "problems": problem_rows(found)}
     if sees_samples:
-        shown = squares(minutes, now)
+        # What is open now may have begun after the last sample.
+        critical = sum(one.severity == ProblemSeverity.CRITICAL for one in found.problems)
+        present = [Minute(now, len(found.problems), critical)] if found.problems else []
+        shown = squares([*minutes, *present], now)
         context["strip"] = {"squares": shown, "summary": summary(shown), "rows": stretches(shown)}
     return context
 

@@ -232,7 +232,9 @@ class KeyForm(KeyChangeForm):
         if not (is_bound or is_unbound or data.get("permission") == Permission.OPERATOR):
             self.add_error("unbound", gettext(MISSING_BOUND))
         if is_bound and is_unbound:
-            self.add_error("unbound", gettext("Enter a bound for the key, or confirm that it has none."))
+            self.add_error(
+                "unbound", gettext('You filled in a bound and turned on "Sees everything". Keep one of the two.')
+            )
 
 
 class RotationForm(forms.Form):

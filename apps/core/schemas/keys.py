@@ -74,7 +74,9 @@ class KeyInput(ScopeInput):
         if not is_bound and not attrs.get("unbound", is_operator):
             raise serializers.ValidationError({"unbound": [MISSING_BOUND]}, code="required")
         if is_bound and attrs.get("unbound"):
-            raise ContradictionError("Enter a bound for the key, or confirm that it has none.", attr="unbound")
+            raise ContradictionError(
+                "The key has a bound, and `unbound` says that it has none. Send one of the two.", attr="unbound"
+            )
         return attrs
 
 

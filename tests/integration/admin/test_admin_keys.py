@@ -218,7 +218,7 @@ def test_key_without_bound_must_be_asked_for(operator: Client) -> None:
     fields = {"name": "kitchen", "permission": "write"}
     response = operator.post(address(ApiKey, "add"), fields)
     assert MISSING_BOUND in html.unescape(response.content.decode())
-    assert "or confirm that it has none" in add(operator, user_id="ana", unbound="on").content.decode()
+    assert "Keep one of the two." in add(operator, user_id="ana", unbound="on").content.decode()
     assert not ApiKey.objects.exists()
     assert key_verify(
         secret_in(operator.post(address(ApiKey, "add"), fields | {"permission": "operator", "confirmed": "on"})),
