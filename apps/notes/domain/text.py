@@ -15,6 +15,7 @@ _MARKED = re.compile(rb"[\r\n] {0,3}[#`~][^\r\n]*")
 _HEADING = re.compile(rb" {0,3}(#{1,6})[ \t]+")
 # Of the headings of categories.
 CATEGORY_LEVEL = 2
+_NEAR_LINES = 64
 
 
 @dataclass(frozen=True)
@@ -49,14 +50,19 @@ def digest(text: bytes) -> str:
 def appended_since(text: bytes, base: str) -> bytes | None:
     """Return what follows the text of a digest in another one; None where that is not its beginning, or empty.
 
-    The text of the digest ends with a line.
+    The text of the digest ends with a line. Few lines follow it as a rule: those places are tried first.
     """
-    known, start, wanted = hashlib.sha256(), 0, bytes.fromhex(base)
-    while 0 < (end := text.find(b"\n", start) + 1) < len(text):
-        known.update(text[start:end])
-        if known.digest() == wanted:
-            return text[end:]
-        start = end
+    near = len(text)
+    for _ in range(_NEAR_LINES):
+        near = text.rfind(b"\n", 0, max(near - 1, 0)) + 1
+    for first, last in ((near, len(text)), (0, near)):
+        known, start = hashlib.sha256(memoryview(text)[:first]), first
+        while start < last:
+            if start and known.hexdigest() == base:
+                return text[start:]
+            end = text.find(b"\n", start) + 1 or len(text)
+            known.update(text[start:end])
+            start = end
     return None
 
 

@@ -4,7 +4,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from apps.notes.domain.text import Heading, add_entry, find_section, headings, headings_above, line_end, put_item
+from apps.notes.domain.text import (
+    Heading,
+    add_entry,
+    appended_since,
+    digest,
+    find_section,
+    headings,
+    headings_above,
+    line_end,
+    put_item,
+)
 from tests.timing import assert_quick
 
 
@@ -117,3 +127,21 @@ def test_headings_above_an_offset_are_those_that_it_is_below():
     above = headings_above(headings(text), text.index(b"x"))
     assert [(each.level, each.title) for each in above] == [(4, "E"), (2, "D"), (1, "A")]
     assert headings_above(headings(text), 0) == ()
+
+
+@pytest.mark.parametrize("more", [1, 2, 63, 64, 65, 200])
+@pytest.mark.parametrize("end", [b"", b"no line end"])
+def test_what_follows_a_known_text_is_found_however_much_it_is(more: int, end: bytes) -> None:
+    known = b"".join(b"- %d\n" % number for number in range(100))
+    tail = b"".join(b"- more %d\n" % number for number in range(more)) + end
+    assert appended_since(known + tail, digest(known)) == tail
+    assert appended_since(b"!" + known + tail, digest(known)) is None
+
+
+@given(st.lists(st.sampled_from([b"", b"a", b"b"]), max_size=80), st.integers(0, 80))
+def test_known_text_ends_with_a_line_and_is_not_all(lines: list[bytes], count: int) -> None:
+    text = b"\n".join(lines)
+    known = b"".join(line + b"\n" for line in lines[:count])
+    expected = text[len(known) :] if known and text.startswith(known) else b""
+    assert appended_since(text, digest(known)) == (expected or None)
+    assert appended_since(known + b"\n", digest(known)) == (b"\n" if known else None)
