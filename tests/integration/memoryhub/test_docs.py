@@ -121,6 +121,28 @@ def variables_read() -> set[str]:
     return set().union(*(variables(path.read_text("utf-8")) for path in readers))
 
 
+def test_the_picture_of_the_rooms_has_every_app() -> None:
+    picture = FENCED.search(read("explain", "architecture.md"))
+    assert picture is not None
+    rooms = {
+        name for cells in re.findall(r"^\|.*\|$", picture[0], re.MULTILINE) for name in re.findall(r"\| (\w+)", cells)
+    }
+    assert {path.parent.name for path in ROOT.glob("apps/*/apps.py")} | {"memoryhub"} <= rooms
+
+
+def test_the_ways_through_the_rooms_name_what_exists() -> None:
+    rows = re.findall(r"^\| [a-z].* \| (.*) \|$", read("explain", "architecture.md"), re.MULTILINE)
+    named = [name for row in rows for name in re.findall(r"`([\w/.]+)`", row)]
+    code = "\n".join(path.read_text("utf-8") for path in ROOT.glob("apps/**/*.py"))
+    missing = [
+        name
+        for name in named
+        if not any((ROOT / place / f"{name}{end}").exists() for place in ("", "apps") for end in ("", ".py"))
+        and not re.search(rf"\b(?:def|class) {name.rpartition('.')[2]}\b|^{name} [:=]", code, re.MULTILINE)
+    ]
+    assert (len(named) > 40, missing) == (True, [])
+
+
 def test_every_setting_is_on_configuration_page() -> None:
     read_ones = variables_read()
     assert len(read_ones) > 20
