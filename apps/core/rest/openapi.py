@@ -12,17 +12,12 @@ from django.utils.module_loading import import_string
 from drf_spectacular.extensions import OpenApiSerializerExtension
 from drf_spectacular.openapi import AutoSchema as SpectacularAutoSchema
 from drf_spectacular.plumbing import append_meta, build_array_type, build_object_type, get_doc, resolve_type_hint
-from drf_spectacular.utils import OpenApiParameter
 from rest_framework import serializers
 
 from apps.core.schemas.examples import Example
 from apps.core.schemas.fields import VISIBLE, StrictCharField, VisibleTextField
 from apps.core.schemas.serializers import Problem, StrictSerializer
 
-# The header of an answer that something was created.
-LOCATION = OpenApiParameter(
-    "Location", str, OpenApiParameter.HEADER, response=[201], description="The address of what was created."
-)
 NO_NUL = r"[^\u0000]"
 # The server answers these before it knows which operation is asked for.
 HEAD_TOO_LARGE = {"description": "The request line and headers together are longer than 64 KB. The answer has no body."}

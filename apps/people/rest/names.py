@@ -1,20 +1,22 @@
 """Lists of users, households, personas, projects, types and sessions, and the figures of one user."""
 
-from typing import Any, ClassVar
+from typing import ClassVar
 
-from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from apps.core.domain.cursors import Cursor
-from apps.core.rest.views import HubView, validate_query
-from apps.core.schemas.paging import DEFAULT_PAGE, page_links
-from apps.core.schemas.serializers import Problem, scope_of
+from apps.core.rest.views import HubView, operation
+from apps.core.schemas.outputs import Url
+from apps.core.schemas.paging import DEFAULT_PAGE, page_output
+from apps.core.schemas.serializers import scope_of
 from apps.people import selectors
-from apps.people.schemas.names import NameListInput, NamePageOutput, UserOutput, render_name, render_user
+from apps.people.schemas.names import NameListInput, NameOutput, UserOutput, render_name, render_user
 from apps.people.selectors import NameKind
 
-RESPONSES: dict[int, Any] = {200: NamePageOutput, 404: Problem}
+NAME_PAGE = page_output(
+    NameOutput, "names", ", in the order of their characters", link=Url, total=int, results_first=True
+)
 
 
 class NamesView(HubView):
@@ -22,11 +24,10 @@ class NamesView(HubView):
 
     kind: ClassVar[NameKind]
     is_heavy = True
-    query_methods = frozenset({"GET", "HEAD"})
 
     def answer(self, request: Request) -> Response:
         """Return a page of names."""
-        data = validate_query(NameListInput, request)
+        data = self.read_query()
         page = selectors.name_page(
             self.access,
             scope_of(data),
@@ -35,7 +36,7 @@ class NamesView(HubView):
             limit=data.get("limit", DEFAULT_PAGE),
             count=data.get("count", False),
         )
-        return Response({**page_links(page, request), "results": [render_name(row, self.kind) for row in page.rows]})
+        return self.answer_page(page, [render_name(row, self.kind) for row in page.rows])
 
 
 class UsersView(NamesView):
@@ -43,7 +44,7 @@ class UsersView(NamesView):
 
     kind = NameKind.USERS
 
-    @extend_schema(operation_id="users_list", parameters=[NameListInput], responses=RESPONSES)
+    @operation("users_list", query=NameListInput, answer=NAME_PAGE, errors=(404,))
     def get(self, request: Request) -> Response:
         """List users who have memories or events, with the number of both, sorted by id."""
         return self.answer(request)
@@ -54,7 +55,7 @@ class HouseholdsView(NamesView):
 
     kind = NameKind.HOUSEHOLDS
 
-    @extend_schema(operation_id="households_list", parameters=[NameListInput], responses=RESPONSES)
+    @operation("households_list", query=NameListInput, answer=NAME_PAGE, errors=(404,))
     def get(self, request: Request) -> Response:
         """List households that have memories or events, with the number of both."""
         return self.answer(request)
@@ -65,7 +66,7 @@ class PersonasView(NamesView):
 
     kind = NameKind.PERSONAS
 
-    @extend_schema(operation_id="personas_list", parameters=[NameListInput], responses=RESPONSES)
+    @operation("personas_list", query=NameListInput, answer=NAME_PAGE, errors=(404,))
     def get(self, request: Request) -> Response:
         """List personas that have memories or events, with the number of both."""
         return self.answer(request)
@@ -76,7 +77,7 @@ class ProjectsView(NamesView):
 
     kind = NameKind.PROJECTS
 
-    @extend_schema(operation_id="projects_list", parameters=[NameListInput], responses=RESPONSES)
+    @operation("projects_list", query=NameListInput, answer=NAME_PAGE, errors=(404,))
     def get(self, request: Request) -> Response:
         """List the projects that memories are tagged with, and the number of memories."""
         return self.answer(request)
@@ -87,7 +88,7 @@ class TypesView(NamesView):
 
     kind = NameKind.TYPES
 
-    @extend_schema(operation_id="types_list", parameters=[NameListInput], responses=RESPONSES)
+    @operation("types_list", query=NameListInput, answer=NAME_PAGE, errors=(404,))
     def get(self, request: Request) -> Response:
         """List the types that memories are tagged with, and the number of memories."""
         return self.answer(request)
@@ -98,7 +99,7 @@ class SessionsView(NamesView):
 
     kind = NameKind.SESSIONS
 
-    @extend_schema(operation_id="sessions_list", parameters=[NameListInput], responses=RESPONSES)
+    @operation("sessions_list", query=NameListInput, answer=NAME_PAGE, errors=(404,))
     def get(self, request: Request) -> Response:
         """List the sessions in which memories were first said, and the number of memories."""
         return self.answer(request)
@@ -107,7 +108,7 @@ class SessionsView(NamesView):
 class UserView(HubView):
     """One user."""
 
-    @extend_schema(operation_id="users_retrieve", responses={200: UserOutput})
+    @operation("users_retrieve", answer=UserOutput)
     def get(self, request: Request, user_id: str) -> Response:
         """Show a user in figures: memories by status, receipts by state, events, and how many names of each kind."""
         return Response(render_user(selectors.user_figures(self.access, user_id)))
