@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import timedelta
 
 from django.conf import settings
 from django.db import connection, transaction
@@ -59,16 +59,8 @@ def request_once(task: str, name: str) -> None:
     transaction.on_commit(TaskRequest(task, name, is_sent=shares_transaction))
 
 
-def first_run(spec: ScheduleSpec) -> datetime:
-    """Return when a new schedule runs first: now, or at its second of the next minute."""
-    now = timezone.now()
-    if spec.second is None:
-        return now
-    return now.replace(second=spec.second, microsecond=0) + timedelta(minutes=1)
-
-
 def schedules_ensure(*, specs: Sequence[ScheduleSpec]) -> list[str]:
-    """Create the schedules that are missing; return their names.
+    """Create the schedules that are missing; return their names. Each runs now, or at its second of the next minute.
 
     One that exists by name is never changed, so what an operator edited stays. An advisory lock makes it
     safe for two processes at once, because django-q2 does not keep names unique.
@@ -78,13 +70,15 @@ def schedules_ensure(*, specs: Sequence[ScheduleSpec]) -> list[str]:
             cursor.execute("SELECT pg_advisory_xact_lock(%s)", [SCHEDULES_LOCK])
         existing = set(Schedule.objects.values_list("name", flat=True))
         missing = [spec for spec in specs if spec.name not in existing]
+        now = timezone.now()
+        next_minute = now.replace(microsecond=0) + timedelta(minutes=1)
         Schedule.objects.bulk_create(
             Schedule(
                 name=spec.name,
                 func=spec.task,
                 schedule_type=spec.every,
                 minutes=spec.minutes,
-                next_run=first_run(spec),
+                next_run=now if spec.second is None else next_minute.replace(second=spec.second),
                 # No result row for every sweep: they would push the interesting ones out of the kept 500.
                 kwargs="{'q_options': {'save': False}}",
             )

@@ -21,10 +21,9 @@ def payload_class_of(name: str) -> type[EventPayload]:
 
     Raises PayloadError for a name that is not registered.
     """
-    found = payload_class(name)
-    if found is None:
+    if payload_class(name) is None:
         autodiscover_modules("events")
-        found = payload_class(name)
+    found = payload_class(name)
     if found is None:
         raise PayloadError(f"No payload class is registered under {name!r}.")
     return found

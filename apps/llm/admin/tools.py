@@ -18,7 +18,7 @@ from apps.llm.domain.protocol.statistics import ProtocolStatistics
 from apps.llm.models import RunOutcome, ToolRunDay
 from apps.llm.status import COUNTED_DAYS
 from apps.llm.tools.counts import UNKNOWN, RunCount, tool_statistics
-from apps.llm.tools.registry import tool_registry
+from apps.llm.tools.requests import tool_registry
 
 OUTCOME_COLOURS = {
     RunOutcome.DONE.value: "success",

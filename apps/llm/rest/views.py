@@ -10,8 +10,7 @@ from apps.llm.domain.protocol.results import ProtocolMode
 from apps.llm.model_catalogue import models_listing
 from apps.llm.schemas import models, tools
 from apps.llm.status import models_status
-from apps.llm.tools.registry import tool_registry
-from apps.llm.tools.requests import output_execute, output_parse
+from apps.llm.tools.requests import output_execute, output_parse, tool_registry
 
 
 class ModelsStatusView(HubView):

@@ -1,15 +1,32 @@
 """The output of a model as a request: parsed, run for a caller, and counted."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
+
+from django.conf import settings
+from django.utils.module_loading import import_string
 
 from apps.core.domain.scope import Access
 from apps.llm import metrics
 from apps.llm.domain.protocol.parser import parse_output
-from apps.llm.domain.protocol.results import ParsedOutput, ProtocolMode
+from apps.llm.domain.protocol.results import ParsedOutput, ProtocolMode, ToolRequest
 from apps.llm.domain.protocol.statistics import measure_output
-from apps.llm.domain.tools import ToolResult
+from apps.llm.domain.tools import Tool, ToolRegistry, ToolResult
 from apps.llm.tools.counts import counted_name, output_count, runs_count
-from apps.llm.tools.registry import tool_execute
+
+
+@cache
+def tool_registry() -> ToolRegistry:
+    """Return the tools in the table. Raises ImportError or ToolError when the table is wrong."""
+    paths: Sequence[str] = import_string(settings.TOOLS)
+    tools: list[Tool] = [import_string(path) for path in paths]
+    return ToolRegistry(tools)
+
+
+def tool_execute(*, access: Access, request: ToolRequest) -> ToolResult:
+    """Run a tool for a caller; whatever is wrong with the request is part of the answer."""
+    return tool_registry().execute(access, request)
 
 
 @dataclass(frozen=True)

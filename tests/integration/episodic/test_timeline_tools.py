@@ -11,7 +11,7 @@ from apps.episodic.schemas.events import EventInput
 from apps.episodic.schemas.queries import EventQueryInput
 from apps.llm.domain.protocol.parser import parse_output
 from apps.llm.domain.tools import ToolResult
-from apps.llm.tools.registry import tool_execute, tool_registry
+from apps.llm.tools.requests import tool_execute, tool_registry
 
 pytestmark = pytest.mark.django_db
 

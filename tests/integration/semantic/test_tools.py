@@ -9,7 +9,7 @@ import pytest
 from apps.core.domain.scope import Access, Permission, Scope
 from apps.llm.domain.protocol.parser import parse_output
 from apps.llm.domain.tools import ToolResult
-from apps.llm.tools.registry import tool_execute, tool_registry
+from apps.llm.tools.requests import tool_execute, tool_registry
 from apps.semantic.domain.confidence import DecayPolicy
 from apps.semantic.models import Memory
 from apps.semantic.schemas.memories import MemoryInput

@@ -7,7 +7,7 @@ import pytest
 
 from apps.core.domain.scope import Access, Permission, Scope
 from apps.llm.domain.protocol.parser import parse_output
-from apps.llm.tools.registry import tool_execute
+from apps.llm.tools.requests import tool_execute
 from apps.semantic.domain.confidence import DecayPolicy
 from apps.semantic.models import Memory
 from tests.api import MEMORIES, Api
