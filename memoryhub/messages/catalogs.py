@@ -1,9 +1,9 @@
 """Catalogs as files: quiet to merge, and always the same bytes."""
 
-from collections.abc import Iterable
 from gettext import GNUTranslations
 from io import BytesIO
 from pathlib import Path
+from typing import Any
 
 from babel.messages.catalog import Catalog, Message
 from babel.messages.mofile import write_mo
@@ -58,12 +58,7 @@ def key_of(message: Message) -> tuple[str, str]:
 def wanted(place: Place) -> HubCatalog:
     """Return the words that the sources of a place have, without translations."""
     catalog = empty()
-    words: Iterable[Word] = [
-        *words_of(place.sources),
-        *words_of_models(place.name),
-        *untranslated_elsewhere(place),
-    ]
-    for word in words:
+    for word in (*words_of(place.sources), *words_of_models(place.name), *untranslated_elsewhere(place)):
         catalog.add(word.id, context=word.context, auto_comments=word.comments)
     return catalog
 
@@ -75,20 +70,15 @@ def untranslated_elsewhere(place: Place) -> list[Word]:
     known: set[str] = set()
     for file in foreign_catalogs():
         with file.open("rb") as source:
-            known |= {str(key[0] if isinstance(key, tuple) else key) for key in catalog_of(source)}
-    return [word for word in words_of(place.foreign) if lookup_key(word) not in known]
-
-
-def catalog_of(source: object) -> dict[object, str]:
-    """Return what a compiled catalog translates."""
-    found: dict[object, str] = GNUTranslations(source)._catalog  # type: ignore[arg-type,attr-defined]
-    return {key: text for key, text in found.items() if text}
-
-
-def lookup_key(word: Word) -> str:
-    """Return a word as compiled catalogs have it."""
-    singular = word.id if isinstance(word.id, str) else word.id[0]
-    return f"{word.context}\x04{singular}" if word.context else singular
+            found: dict[Any, str] = GNUTranslations(source)._catalog  # type: ignore[attr-defined]
+        known |= {str(key[0] if isinstance(key, tuple) else key) for key, text in found.items() if text}
+    words = []
+    for word in words_of(place.foreign):
+        singular = word.id if isinstance(word.id, str) else word.id[0]
+        # As compiled catalogs have it.
+        if (f"{word.context}\x04{singular}" if word.context else singular) not in known:
+            words.append(word)
+    return words
 
 
 def renewed(place: Place) -> HubCatalog:

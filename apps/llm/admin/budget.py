@@ -2,7 +2,6 @@
 
 from collections.abc import Iterator, Sequence
 from datetime import datetime, timedelta
-from decimal import Decimal
 from typing import Any
 
 from django.contrib import admin, messages
@@ -164,7 +163,9 @@ class BudgetDayAdmin(ReadOnly, ModelAdmin):
 
     @display(description=_("Of the budget"))
     def share(self, day: BudgetDay) -> str:
-        return share_of(day.spent_usd, day.waived_usd, day.limit_usd) or NOTHING
+        if not day.limit_usd:
+            return NOTHING
+        return f"{(day.spent_usd - day.waived_usd) * 100 / day.limit_usd:,.0f}%"
 
     @display(description=_("Warned at"))
     def thresholds(self, day: BudgetDay) -> str:
@@ -347,8 +348,3 @@ def describe_tokens(window: Projection) -> dict[str, Any]:
         "tone": "warn" if percent > THROTTLE_PERCENT else "good",
         "throttle": THROTTLE_PERCENT,
     }
-
-
-def share_of(spent: Decimal, waived: Decimal, limit: Decimal | None) -> str:
-    """Return what counted of a day's budget, in percent."""
-    return f"{(spent - waived) * 100 / limit:,.0f}%" if limit else ""

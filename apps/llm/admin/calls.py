@@ -325,26 +325,23 @@ def call_summary(clock: Clock = SYSTEM_CLOCK) -> dict[str, Any]:
     """Return shares of the outcomes of the last day's calls, and percentiles of their latency by provider."""
     recent = ModelCall.objects.filter(started_at__gte=utcnow(clock) - RECENT)
     counts = dict(recent.order_by().values_list("outcome").annotate(Count("pk")))
-    return {
-        "total": f"{sum(counts.values()):,}",
-        "outcomes": list(describe_outcomes(counts)) if counts else [],
-        "latencies": list(describe_latencies(clock)),
-        "percentiles": SHOWN_PERCENTILES,
-    }
-
-
-def describe_outcomes(counts: dict[str, int]) -> Iterator[dict[str, Any]]:
-    """Yield each outcome with its share."""
     total, link = sum(counts.values()), reverse("admin:llm_modelcall_changelist")
-    for outcome in CallOutcome:
-        count = counts.get(outcome.value, 0)
-        yield {
+    outcomes = [
+        {
             "label": gettext(outcome.label),
-            "count": f"{count:,}",
-            "share": round(100 * count / total, 1),
+            "count": f"{counts.get(outcome.value, 0):,}",
+            "share": round(100 * counts.get(outcome.value, 0) / total, 1),
             "tone": TONES[outcome],
             "link": f"{link}?outcome={outcome.value}",
         }
+        for outcome in (CallOutcome if counts else ())
+    ]
+    return {
+        "total": f"{total:,}",
+        "outcomes": outcomes,
+        "latencies": list(describe_latencies(clock)),
+        "percentiles": SHOWN_PERCENTILES,
+    }
 
 
 def describe_latencies(clock: Clock) -> Iterator[dict[str, Any]]:
