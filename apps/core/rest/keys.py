@@ -8,7 +8,7 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from apps.core import selectors, services
-from apps.core.domain.scope import Access, AccessStoppedError, Permission
+from apps.core.domain.scope import AccessStoppedError, Permission
 from apps.core.rest.views import LOCATION, HubView, created, operation
 from apps.core.schemas.keys import (
     KeyChanges,
@@ -88,16 +88,8 @@ class RotateView(HubView):
     def post(self, request: Request, uuid: UUID) -> Response:
         """Replace the secret of a key. The answer is the only one that ever shows the new one."""
         overlap = timedelta(seconds=self.read_body()["overlap_seconds"])
-        refuse_wider(self.access, uuid)
+        # Of a key that could read of those who stopped the caller, the caller gets no secret.
+        if not set(self.access.bound.without).issubset(selectors.key_get(uuid).stopped_by):
+            raise AccessStoppedError
         key, secret = services.key_rotate(uuid=uuid, overlap=overlap)
         return Response({**KeyOutput(key).data, "key": secret})
-
-
-def refuse_wider(access: Access, uuid: UUID) -> None:
-    """Raise AccessStoppedError for a key that could read of those who stopped the caller, who would get its secret.
-
-    Raises NotFoundError.
-    """
-    stopped_there = selectors.key_get(uuid).stopped_by
-    if not set(access.bound.without).issubset(stopped_there):
-        raise AccessStoppedError

@@ -10,7 +10,7 @@ from django.utils.module_loading import import_string
 from apps.core.domain.scope import Access
 from apps.llm import metrics
 from apps.llm.domain.protocol.parser import parse_output
-from apps.llm.domain.protocol.results import ParsedOutput, ProtocolMode, ToolRequest
+from apps.llm.domain.protocol.results import ParsedOutput, ProtocolMode
 from apps.llm.domain.protocol.statistics import measure_output
 from apps.llm.domain.tools import Tool, ToolRegistry, ToolResult
 from apps.llm.tools.counts import counted_name, output_count, runs_count
@@ -22,11 +22,6 @@ def tool_registry() -> ToolRegistry:
     paths: Sequence[str] = import_string(settings.TOOLS)
     tools: list[Tool] = [import_string(path) for path in paths]
     return ToolRegistry(tools)
-
-
-def tool_execute(*, access: Access, request: ToolRequest) -> ToolResult:
-    """Run a tool for a caller; whatever is wrong with the request is part of the answer."""
-    return tool_registry().execute(access, request)
 
 
 @dataclass(frozen=True)
@@ -55,7 +50,7 @@ def output_parse(*, text: str, mode: ProtocolMode = ProtocolMode.DUAL) -> Parsed
 def output_execute(*, access: Access, text: str, mode: ProtocolMode = ProtocolMode.DUAL) -> ExecutedOutput:
     """Run what the output of a model requests, under the caller's access. No output of a model raises."""
     parsed = output_parse(text=text, mode=mode)
-    results = tuple(tool_execute(access=access, request=request) for request in parsed.requests)
+    results = tuple(tool_registry().execute(access, request) for request in parsed.requests)
     runs_count(results=results)
     for result in results:
         metrics.RUNS.labels(tool=counted_name(result), outcome=result.outcome).inc()

@@ -9,7 +9,7 @@ from rest_framework.response import Response
 
 from apps.core.domain.clock import SYSTEM_CLOCK, utcnow
 from apps.core.domain.scope import Access, Permission
-from apps.core.rest.permissions import HasKeyPermission
+from apps.core.rest.authentication import HasKeyPermission
 from apps.core.rest.views import LOCATION, HubView, created, operation
 from apps.core.schemas.bodies import batch_limit, document_limit, pair_limit
 from apps.core.schemas.serializers import validate
