@@ -21,7 +21,17 @@ from unfold.dataclasses import ActionDialog
 from unfold.decorators import action, display
 from unfold.views import ChangeList
 
-from apps.core.admin.kit import NOTHING, ReadOnly, after_dialog, dollars, may_view, moment, operator_access, two_lines
+from apps.core.admin.kit import (
+    NOTHING,
+    ReadOnly,
+    after_dialog,
+    column,
+    dollars,
+    may_view,
+    moment,
+    operator_access,
+    two_lines,
+)
 from apps.core.domain.clock import SYSTEM_CLOCK, Clock, utcnow
 from apps.core.pages.times import ago
 from apps.llm.admin.charts import spending_chart
@@ -152,9 +162,7 @@ class BudgetDayAdmin(ReadOnly, ModelAdmin):
 
     # Columns
 
-    @display(description=_("Day (UTC)"), ordering="day")
-    def day_of(self, day: BudgetDay) -> str:
-        return day.day.isoformat()
+    day_of = column(_("Day (UTC)"), lambda day: day.day.isoformat(), ordering="day")
 
     @display(description=_("Spent"), ordering="spent_usd")
     def spent(self, day: BudgetDay) -> SafeString:
@@ -167,9 +175,7 @@ class BudgetDayAdmin(ReadOnly, ModelAdmin):
             return NOTHING
         return f"{(day.spent_usd - day.waived_usd) * 100 / day.limit_usd:,.0f}%"
 
-    @display(description=_("Warned at"))
-    def thresholds(self, day: BudgetDay) -> str:
-        return ", ".join(f"{threshold}%" for threshold in day.warned) or NOTHING
+    thresholds = column(_("Warned at"), lambda day: ", ".join(f"{threshold}%" for threshold in day.warned) or NOTHING)
 
     @display(description=_("Spending reset"))
     def waived(self, day: BudgetDay) -> SafeString | str:
@@ -179,9 +185,7 @@ class BudgetDayAdmin(ReadOnly, ModelAdmin):
 
     # The page of a day
 
-    @display(description=_("Spent"))
-    def spent_exact(self, day: BudgetDay) -> str:
-        return f"${day.spent_usd:f}"
+    spent_exact = column(_("Spent"), lambda day: f"${day.spent_usd:f}")
 
     @display(description=_("Budget when something was last spent"))
     def limit_exact(self, day: BudgetDay) -> str:

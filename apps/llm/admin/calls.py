@@ -22,6 +22,7 @@ from apps.core.admin.kit import (
     NOTHING,
     ReadOnly,
     badge,
+    column,
     dollars,
     moment,
     preformatted,
@@ -200,13 +201,8 @@ class ModelCallAdmin(ReadOnly, ModelAdmin):
 
     # Columns
 
-    @display(description=_("What for"))
-    def call(self, call: ModelCall) -> SafeString:
-        return two_lines(call.purpose, call.actor)
-
-    @display(description=_("Model"))
-    def asked(self, call: ModelCall) -> SafeString:
-        return two_lines(call.model or NOTHING, call.provider or str(NOT_ASKED))
+    call = column(_("What for"), lambda call: two_lines(call.purpose, call.actor))
+    asked = column(_("Model"), lambda call: two_lines(call.model or NOTHING, call.provider or str(NOT_ASKED)))
 
     @display(description=_("Tokens in + out"))
     def tokens(self, call: ModelCall) -> SafeString:
@@ -214,9 +210,7 @@ class ModelCallAdmin(ReadOnly, ModelAdmin):
             f"{call.input_tokens:,} + {call.output_tokens:,}", gettext("estimated") if call.is_estimated else ""
         )
 
-    @display(description=_("Cost"))
-    def cost(self, call: ModelCall) -> str:
-        return dollars(call.cost_usd)
+    cost = column(_("Cost"), lambda call: dollars(call.cost_usd))
 
     @display(description=_("Took"))
     def duration(self, call: ModelCall) -> SafeString:
@@ -250,13 +244,8 @@ class ModelCallAdmin(ReadOnly, ModelAdmin):
             gettext("Refused calls"),
         )
 
-    @display(description=_("Model"))
-    def model_asked(self, call: ModelCall) -> str:
-        return call.model or NOTHING
-
-    @display(description=_("Provider"))
-    def provider_asked(self, call: ModelCall) -> str:
-        return call.provider or str(NOT_ASKED)
+    model_asked = column(_("Model"), lambda call: call.model or NOTHING)
+    provider_asked = column(_("Provider"), lambda call: call.provider or str(NOT_ASKED))
 
     @display(description=_("Counted by"))
     def counted(self, call: ModelCall) -> str:
@@ -268,22 +257,15 @@ class ModelCallAdmin(ReadOnly, ModelAdmin):
     def cost_exact(self, call: ModelCall) -> str:
         return gettext("unknown: the model had no price") if call.cost_usd is None else f"${call.cost_usd:f}"
 
-    @display(description=_("Started at"))
-    def started(self, call: ModelCall) -> str:
-        return moment(call.started_at)
+    started = column(_("Started at"), lambda call: moment(call.started_at))
 
     @display(description=_("Took"))
     def duration_exact(self, call: ModelCall) -> str:
         took = f"{call.latency_ms:,.1f} ms"
         return gettext("%(time)s, with all tries and the waits between them") % {"time": took}
 
-    @display(description=_("Asked"))
-    def what_was_asked(self, call: ModelCall) -> SafeString | str:
-        return content(call, call.prompt)
-
-    @display(description=_("Answered"))
-    def what_was_answered(self, call: ModelCall) -> SafeString | str:
-        return content(call, call.answer)
+    what_was_asked = column(_("Asked"), lambda call: content(call, call.prompt))
+    what_was_answered = column(_("Answered"), lambda call: content(call, call.answer))
 
 
 def outcome_badge(call: ModelCall) -> SafeString:
