@@ -30,7 +30,7 @@ from apps.core.admin.kit import (
 )
 from apps.events import services
 from apps.events.models import Delivery, Event
-from apps.events.subscribers import all_event_names, all_subscribers
+from apps.events.subscribers import all_event_names, subscription_table
 
 STATUS_COLOURS = {"pending": "info", "delivered": "success", "failed": "danger"}
 REDELIVER_DIALOG = ActionDialog(
@@ -64,7 +64,11 @@ class DeliveryNameFilter(KnownValueFilter):
 
 class SubscriberFilter(KnownValueFilter):
     title, parameter_name, field = _("subscriber"), "subscriber", "subscriber"
-    values = staticmethod(all_subscribers)
+
+    @staticmethod
+    def values() -> list[str]:
+        """Return the dotted paths of all handlers."""
+        return sorted({path for paths in subscription_table().values() for path in paths})
 
 
 class RedeliverPermission:

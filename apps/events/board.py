@@ -41,16 +41,6 @@ def job_words(function: str) -> JobWords:
     return table.get(function) or JobWords(readable(function), first_sentence(function))
 
 
-def event_words(name: str) -> str:
-    """Return what a hub event reports, such as `timeline event saved`; its own name where there are no words for it."""
-    return str(import_string(settings.EVENT_WORDS).get(name, name))
-
-
-def handler_words(path: str) -> str:
-    """Return what a subscriber does with an event, such as `make memories`."""
-    return str(import_string(settings.HANDLER_WORDS).get(path) or readable(path).lower())
-
-
 def readable(path: str) -> str:
     """Return the name of a function as words."""
     return path.rpartition(".")[2].replace("_", " ").strip().capitalize() or gettext("Without a name")
@@ -243,6 +233,8 @@ def delivery_routes(*, clock: Clock = SYSTEM_CLOCK) -> list[DeliveryRoute]:
     counted = done.values_list("name", "deliveries__subscriber").annotate(count=Count("id"))
     recent = {(name, subscriber): count for name, subscriber, count in counted}
     nothing = {"waiting": 0, "failed": 0, "oldest": None, "error": ""}
+    # Such as `timeline event saved` and `make memories`; what has no words is called by its own name.
+    event_words, handler_words = import_string(settings.EVENT_WORDS), import_string(settings.HANDLER_WORDS)
     routes = []
     for event, subscriber in dict.fromkeys([*declared, *opened, *recent]):
         found = opened.get((event, subscriber), nothing)
@@ -251,8 +243,8 @@ def delivery_routes(*, clock: Clock = SYSTEM_CLOCK) -> list[DeliveryRoute]:
             DeliveryRoute(
                 event=event,
                 subscriber=subscriber,
-                says=gettext("every event") if event == "*" else event_words(event),
-                does=handler_words(subscriber),
+                says=gettext("every event") if event == "*" else str(event_words.get(event, event)),
+                does=str(handler_words.get(subscriber) or readable(subscriber).lower()),
                 waiting=found["waiting"],
                 failed=found["failed"],
                 oldest=now - oldest if oldest is not None and oldest < now else None,

@@ -101,9 +101,6 @@ class HeldPermit:
             logger.warning("%s%% of the day's budget for models are spent.", threshold)
 
 
-logger = logging.getLogger(__name__)
-
-
 @dataclass(frozen=True)
 class CallAttempt:
     """One attempt at one provider. place: in the order of providers. number: of this provider's tries, from 1."""

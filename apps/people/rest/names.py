@@ -1,7 +1,5 @@
 """Lists of users, households, personas, projects, types and sessions, and the figures of one user."""
 
-from typing import ClassVar
-
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -19,90 +17,45 @@ NAME_PAGE = page_output(
 )
 
 
-class NamesView(HubView):
-    """The names of one kind that memories and events have."""
+def names_view(kind: NameKind, description: str) -> type[HubView]:
+    """Return the view that lists the names of one kind. description: what the OpenAPI document says of it."""
 
-    kind: ClassVar[NameKind]
-    is_heavy = True
+    class NamesView(HubView):
+        """The names of one kind that memories and events have."""
 
-    def answer(self, request: Request) -> Response:
-        """Return a page of names."""
-        data = self.read_query()
-        page = selectors.name_page(
-            self.access,
-            scope_of(data),
-            self.kind,
-            cursor=Cursor.read(data["cursor"]) if "cursor" in data else None,
-            limit=data.get("limit", DEFAULT_PAGE),
-            count=data.get("count", False),
+        is_heavy = True
+
+        @operation(
+            f"{kind.name.lower()}_list", query=NameListInput, answer=NAME_PAGE, errors=(404,), description=description
         )
-        return self.answer_page(page, [render_name(row, self.kind) for row in page.rows])
+        def get(self, request: Request) -> Response:
+            """Return a page of names."""
+            data = self.read_query()
+            page = selectors.name_page(
+                self.access,
+                scope_of(data),
+                kind,
+                cursor=Cursor.read(data["cursor"]) if "cursor" in data else None,
+                limit=data.get("limit", DEFAULT_PAGE),
+                count=data.get("count", False),
+            )
+            return self.answer_page(page, [render_name(row, kind) for row in page.rows])
+
+    return NamesView
 
 
-class UsersView(NamesView):
-    """The users of this hub."""
-
-    kind = NameKind.USERS
-
-    @operation("users_list", query=NameListInput, answer=NAME_PAGE, errors=(404,))
-    def get(self, request: Request) -> Response:
-        """List users who have memories or events, with the number of both, sorted by id."""
-        return self.answer(request)
-
-
-class HouseholdsView(NamesView):
-    """The households of this hub."""
-
-    kind = NameKind.HOUSEHOLDS
-
-    @operation("households_list", query=NameListInput, answer=NAME_PAGE, errors=(404,))
-    def get(self, request: Request) -> Response:
-        """List households that have memories or events, with the number of both."""
-        return self.answer(request)
-
-
-class PersonasView(NamesView):
-    """The personas of this hub."""
-
-    kind = NameKind.PERSONAS
-
-    @operation("personas_list", query=NameListInput, answer=NAME_PAGE, errors=(404,))
-    def get(self, request: Request) -> Response:
-        """List personas that have memories or events, with the number of both."""
-        return self.answer(request)
-
-
-class ProjectsView(NamesView):
-    """The projects that memories are tagged with."""
-
-    kind = NameKind.PROJECTS
-
-    @operation("projects_list", query=NameListInput, answer=NAME_PAGE, errors=(404,))
-    def get(self, request: Request) -> Response:
-        """List the projects that memories are tagged with, and the number of memories."""
-        return self.answer(request)
-
-
-class TypesView(NamesView):
-    """The types that memories are tagged with."""
-
-    kind = NameKind.TYPES
-
-    @operation("types_list", query=NameListInput, answer=NAME_PAGE, errors=(404,))
-    def get(self, request: Request) -> Response:
-        """List the types that memories are tagged with, and the number of memories."""
-        return self.answer(request)
-
-
-class SessionsView(NamesView):
-    """The sessions in which memories were saved."""
-
-    kind = NameKind.SESSIONS
-
-    @operation("sessions_list", query=NameListInput, answer=NAME_PAGE, errors=(404,))
-    def get(self, request: Request) -> Response:
-        """List the sessions in which memories were first said, and the number of memories."""
-        return self.answer(request)
+UsersView = names_view(NameKind.USERS, "List users who have memories or events, with the number of both, sorted by id.")
+HouseholdsView = names_view(
+    NameKind.HOUSEHOLDS, "List households that have memories or events, with the number of both."
+)
+PersonasView = names_view(NameKind.PERSONAS, "List personas that have memories or events, with the number of both.")
+ProjectsView = names_view(
+    NameKind.PROJECTS, "List the projects that memories are tagged with, and the number of memories."
+)
+TypesView = names_view(NameKind.TYPES, "List the types that memories are tagged with, and the number of memories.")
+SessionsView = names_view(
+    NameKind.SESSIONS, "List the sessions in which memories were first said, and the number of memories."
+)
 
 
 class UserView(HubView):
