@@ -11,7 +11,6 @@ from rest_framework.renderers import JSONRenderer
 from rest_framework.request import Request
 
 from apps.core.domain.errors import UnavailableError
-from apps.core.domain.scope import Scope
 from apps.core.pages.streams import OwnedIterator, ThreadStreamedResponse
 from apps.core.personal.export import encode_chunks, export_lines, permitted_export
 from apps.core.personal.filters import parse_filters
@@ -86,5 +85,5 @@ class ExportView(HubView):
 
     def head(self, request: Request) -> HttpResponse:
         """Answer with the headers of an export of everything that the key may have."""
-        permitted_export(self.access, ExportRequest(Scope(), {}, {}, vectors=False))
+        permitted_export(self.access, ExportRequest())
         return HttpResponse(content_type=MEDIA_TYPE, headers=HEADERS)
