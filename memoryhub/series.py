@@ -15,7 +15,7 @@ def series_of(path: str, *rows: tuple[str, str, str, SeriesKind]) -> tuple[Serie
 
 SERIES: tuple[Series, ...] = (
     *series_of(
-        "traffic.requests",
+        "requests",
         ("requests", "Requests", "count", COUNTER),
         ("errors_4xx", "Refused requests (4xx)", "count", COUNTER),
         ("errors_5xx", "Failed requests (5xx)", "count", COUNTER),
@@ -27,7 +27,7 @@ SERIES: tuple[Series, ...] = (
         ("sockets", "Open live connections", "count", GAUGE),
     ),
     *series_of(
-        "traffic.writes",
+        "writes",
         ("saves", "Memories saved", "count", COUNTER),
         ("events_recorded", "Timeline events recorded", "count", COUNTER),
         ("model_calls", "Model calls", "count", COUNTER),
@@ -36,7 +36,7 @@ SERIES: tuple[Series, ...] = (
         ("decisions_accepted", "Decisions accepted", "count", COUNTER),
     ),
     *series_of(
-        "stores.decisions",
+        "decisions",
         ("decisions_superseded_existing", "Existing memory superseded", "count", COUNTER),
         ("decisions_kept_existing", "Existing memory kept", "count", COUNTER),
         ("decisions_merged", "Memories merged", "count", COUNTER),
@@ -46,13 +46,13 @@ SERIES: tuple[Series, ...] = (
         ("decisions_reverted", "Decisions reverted", "count", COUNTER),
     ),
     *series_of(
-        "stores.memories",
+        "memories",
         ("memories_active", "Active memories", "count", GAUGE),
         ("conflicts_open", "Conflicts to review", "count", GAUGE),
         ("bridge_backlog", "Timeline events to become memories", "count", GAUGE),
     ),
     *series_of(
-        "stores.background",
+        "background",
         ("queue_length", "Waiting jobs", "count", GAUGE),
         ("queue_oldest", "Oldest waiting job", "seconds", GAUGE),
         ("jobs_failed", "Failed jobs", "count", GAUGE),
@@ -60,25 +60,25 @@ SERIES: tuple[Series, ...] = (
         ("deliveries_failed", "Failed deliveries", "count", GAUGE),
         ("delivery_oldest", "Oldest due delivery", "seconds", GAUGE),
     ),
-    *series_of("stores.spending", ("dollars_today", "Spent on models today", "dollars", GAUGE)),
+    *series_of("spending", ("dollars_today", "Spent on models today", "dollars", GAUGE)),
     *series_of(
-        "machine.indexes",
+        "indexes",
         ("index_backlog", "Memories in no graph yet", "count", GAUGE),
         ("index_bytes", "Vector index, largest process", "bytes", GAUGE),
     ),
     *series_of(
-        "machine.processes",
+        "processes",
         ("web_processes", "Web processes", "count", GAUGE),
         ("workers", "Workers", "count", GAUGE),
         ("memory_bytes", "Memory of the hub's processes", "bytes", GAUGE),
     ),
     *series_of(
-        "machine.disk",
+        "disk",
         ("disk_free", "Free on the disk", "bytes", GAUGE),
         ("data_bytes", "Data directory", "bytes", GAUGE),
     ),
     *series_of(
-        "machine.problems",
+        "problems",
         ("problems_open", "Problems", "count", GAUGE),
         ("problems_critical", "Critical problems", "count", GAUGE),
     ),

@@ -225,7 +225,7 @@ DATA_UPLOAD_MAX_MEMORY_SIZE = 64 * 1024 * 1024  # a batch of 1,000 memories with
 # --- REST -------------------------------------------------------------------------------------------
 REST_FRAMEWORK = {
     "DEFAULT_AUTHENTICATION_CLASSES": ["apps.core.rest.authentication.ApiKeyAuthentication"],
-    "DEFAULT_PERMISSION_CLASSES": ["apps.core.rest.permissions.HasKeyPermission"],
+    "DEFAULT_PERMISSION_CLASSES": ["apps.core.rest.authentication.HasKeyPermission"],
     "DEFAULT_PARSER_CLASSES": ["apps.core.schemas.parsers.StrictJSONParser"],
     "DEFAULT_RENDERER_CLASSES": ["rest_framework.renderers.JSONRenderer"],
     "DEFAULT_CONTENT_NEGOTIATION_CLASS": "apps.core.rest.negotiation.HubNegotiation",

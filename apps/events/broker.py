@@ -30,7 +30,7 @@ class HubBroker(ORM):
         now = time.monotonic()
         if self._published_at is not None and now - self._published_at < BEAT_SECONDS:
             return
-        if has_stopped_child():
+        if any(is_stopped(child) for child in psutil.Process().children()):
             return
         try:
             self.get_connection()  # closes one that is not usable
@@ -43,12 +43,9 @@ class HubBroker(ORM):
             connection.close()
 
 
-def has_stopped_child() -> bool:
-    """Return whether a process that this one has started is stopped, as by SIGSTOP or a debugger."""
-    for child in psutil.Process().children():
-        try:
-            if child.status() in {psutil.STATUS_STOPPED, psutil.STATUS_TRACING_STOP}:
-                return True
-        except psutil.Error:
-            continue
-    return False
+def is_stopped(process: psutil.Process) -> bool:
+    """Return whether a process is stopped, as by SIGSTOP or a debugger."""
+    try:
+        return process.status() in {psutil.STATUS_STOPPED, psutil.STATUS_TRACING_STOP}
+    except psutil.Error:
+        return False

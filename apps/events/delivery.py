@@ -200,7 +200,16 @@ class Drain:
         try:
             with transaction.atomic():
                 handler = import_string(group[0].subscriber)
-                envelopes = [envelope_of(delivery) for delivery in group]
+                envelopes = [
+                    Envelope(
+                        delivery.event.uuid,
+                        delivery.event.name,
+                        payload_class_of(delivery.event.name).from_json(delivery.event.payload),
+                        delivery.event.created_at,
+                        delivery.attempts + 1,
+                    )
+                    for delivery in group
+                ]
                 handler(envelopes if is_batch_handler(handler) else envelopes[0])
                 if transaction.get_rollback():
                     raise LostWritesError("a database error was swallowed and undid the handler's writes")
@@ -278,13 +287,6 @@ def group_deliveries(deliveries: Sequence[Delivery]) -> Iterator[list[Delivery]]
         else:
             yield [delivery]
     yield from batches.values()
-
-
-def envelope_of(delivery: Delivery) -> Envelope:
-    """Return what the subscriber receives. Raises PayloadError."""
-    event = delivery.event
-    payload = payload_class_of(event.name).from_json(event.payload)
-    return Envelope(event.uuid, event.name, payload, event.created_at, delivery.attempts + 1)
 
 
 def complete_events(ids: Iterable[int], clock: Clock) -> None:

@@ -18,7 +18,7 @@ from apps.events import metrics
 from apps.events.domain.payload import EventPayload
 from apps.events.jobs import request_drain
 from apps.events.models import Delivery, Event
-from apps.events.subscribers import subscribers_of
+from apps.events.subscribers import EVERY_EVENT, subscription_table
 
 logger = logging.getLogger(__name__)
 
@@ -70,10 +70,12 @@ def emit_many(payloads: Iterable[EventPayload], *, clock: Clock = SYSTEM_CLOCK) 
         return []
     ids = [uuid4() for _ in payloads]
     rows = [(str(uuid), payload.name, payload.to_json()) for uuid, payload in zip(ids, payloads, strict=True)]
-    names = {payload.name for payload in payloads}
+    names, table = {payload.name for payload in payloads}, subscription_table()
+    # The handlers of each event, each once.
+    subscribers = {name: list(dict.fromkeys([*table.get(name, ()), *table.get(EVERY_EVENT, ())])) for name in names}
     parameters = {
         "rows": json.dumps(rows, ensure_ascii=False),
-        "subscriptions": json.dumps([(name, subscriber) for name in names for subscriber in subscribers_of(name)]),
+        "subscriptions": json.dumps([(name, path) for name, paths in subscribers.items() for path in paths]),
         "now": now,
     }
     with transaction.get_connection().cursor() as cursor:

@@ -13,6 +13,7 @@ from apps.core.processes import ProcessState, live_workers
 from apps.events.models import Delivery, Event, JobRun, SetAsideTask
 
 __all__ = [
+    "Event",
     "FailedJobs",
     "JobRun",
     "OutboxStatus",
@@ -26,8 +27,6 @@ __all__ = [
     "schedules_ready",
     "undelivered",
 ]
-
-__all__ = ["Event", "OutboxStatus", "is_overdue", "outbox_status", "schedules_ready", "undelivered"]
 
 
 @dataclass(frozen=True)

@@ -3,28 +3,31 @@
 from apps.events.board import (
     DeliveryRoute,
     FailureGroup,
+    JobWords,
     QueueState,
     ScheduleState,
     delivery_routes,
     failed_deliveries,
     failure_count,
     failure_groups,
+    job_words,
     needs_attention,
     queue_state,
     schedule_states,
 )
 from apps.events.delivery import Drain, DrainReport, drain, redeliver, sweep
-from apps.events.jobs import ScheduleSpec, request_once, schedules_ensure
-from apps.events.outbox import OutsideTransactionError, emit, emit_many, payloads_redact, trim
-from apps.events.runs import runs_trim
-from apps.events.upkeep import (
+from apps.events.jobs import (
+    ScheduleSpec,
     failures_rerun,
     failures_set_aside,
+    request_once,
     schedule_pause,
     schedule_resume,
     schedule_run_now,
+    schedules_ensure,
 )
-from apps.events.words import JobWords, job_words
+from apps.events.outbox import OutsideTransactionError, emit, emit_many, payloads_redact, trim
+from apps.events.runs import runs_trim
 
 __all__ = [
     "DeliveryRoute",

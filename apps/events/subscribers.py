@@ -10,21 +10,14 @@ from apps.events.domain.payload import EventPayload, PayloadError, payload_class
 EVERY_EVENT = "*"
 
 
-def subscribers_of(name: str) -> list[str]:
-    """Return the dotted paths of the handlers of an event, each once, in the table's order."""
-    table = subscription_table()
-    return list(dict.fromkeys([*table.get(name, ()), *table.get(EVERY_EVENT, ())]))
-
-
 def payload_class_of(name: str) -> type[EventPayload]:
     """Return the payload class of an event name; import the `events` module of every app when it is not known yet.
 
     Raises PayloadError for a name that is not registered.
     """
-    found = payload_class(name)
-    if found is None:
+    if payload_class(name) is None:
         autodiscover_modules("events")
-        found = payload_class(name)
+    found = payload_class(name)
     if found is None:
         raise PayloadError(f"No payload class is registered under {name!r}.")
     return found
@@ -34,11 +27,6 @@ def all_event_names() -> list[str]:
     """Return the names of all events that any app can emit."""
     autodiscover_modules("events")
     return sorted(registered_names())
-
-
-def all_subscribers() -> list[str]:
-    """Return the dotted paths of all handlers."""
-    return sorted({path for paths in subscription_table().values() for path in paths})
 
 
 def subscription_table() -> Mapping[str, Sequence[str]]:

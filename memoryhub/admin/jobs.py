@@ -11,7 +11,7 @@ from django_q.models import Failure, OrmQ, Schedule, Success
 from unfold.admin import ModelAdmin
 from unfold.decorators import action, display
 
-from apps.core.admin.kit import NOTHING, ReadOnly, excerpt, moment, preformatted
+from apps.core.admin.kit import NOTHING, ReadOnly, column, excerpt, moment, preformatted
 
 # Successes have no list: most tasks keep no record of them.
 for model in (Schedule, Success, Failure, OrmQ):
@@ -35,9 +35,7 @@ class SchedulesAdmin(ScheduleAdmin, ModelAdmin):
             return ngettext("minute", "%(count)s minutes", schedule.minutes) % {"count": schedule.minutes}
         return str(schedule.get_schedule_type_display())
 
-    @display(description=_("Runs next at"), ordering="next_run")
-    def runs_next(self, schedule: Schedule) -> str:
-        return moment(schedule.next_run)
+    runs_next = column(_("Runs next at"), lambda schedule: moment(schedule.next_run), ordering="next_run")
 
     def has_add_permission(self, request: HttpRequest) -> bool:
         return False
@@ -57,39 +55,24 @@ class FailureAdmin(ReadOnly, FailAdmin, ModelAdmin):
     actions = ["resubmit"]
     fields = ["title", "function", "given", ("began", "ended"), "tries", "report"]
 
-    @display(description=_("Name"))
-    def title(self, task: Failure) -> str:
-        return str(task.name)
-
-    @display(description=_("Function"))
-    def function(self, task: Failure) -> str:
-        return str(task.func)
+    title = column(_("Name"), lambda task: str(task.name))
+    function = column(_("Function"), lambda task: str(task.func))
 
     @display(description=_("Arguments"))
     def given(self, task: Failure) -> str:
         named = [f"{name}={value!r}" for name, value in (task.kwargs or {}).items()]
         return ", ".join([*map(repr, task.args or ()), *named]) or NOTHING
 
-    @display(description=_("Began at"), ordering="started")
-    def began(self, task: Failure) -> str:
-        return moment(task.started)
-
-    @display(description=_("Ended at"))
-    def ended(self, task: Failure) -> str:
-        return moment(task.stopped)
-
-    @display(description=_("Tries"))
-    def tries(self, task: Failure) -> str:
-        return str(task.attempt_count)
+    began = column(_("Began at"), lambda task: moment(task.started), ordering="started")
+    ended = column(_("Ended at"), lambda task: moment(task.stopped))
+    tries = column(_("Tries"), lambda task: str(task.attempt_count))
 
     @display(description=_("Error"))
     def error(self, task: Failure) -> SafeString:
         lines = str(task.result or "").strip().splitlines()
         return excerpt(lines[-1] if lines else NOTHING)
 
-    @display(description=_("Error"))
-    def report(self, task: Failure) -> SafeString:
-        return preformatted(str(task.result or NOTHING))
+    report = column(_("Error"), lambda task: preformatted(str(task.result or NOTHING)))
 
     def get_readonly_fields(self, request: HttpRequest, obj: Failure | None = None) -> list[str]:
         return ["title", "function", "given", "began", "ended", "tries", "report"]
@@ -115,6 +98,4 @@ class QueuedTasksAdmin(ReadOnly, QueueAdmin, ModelAdmin):
     fields = ["name", "func", "args", "kwargs", "taken_until"]
     readonly_fields = fields
 
-    @display(description=_("Not before"), ordering="lock")
-    def taken_until(self, task: OrmQ) -> str:
-        return moment(task.lock)
+    taken_until = column(_("Not before"), lambda task: moment(task.lock), ordering="lock")

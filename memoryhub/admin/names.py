@@ -16,22 +16,11 @@ NAME_CHARS = 90
 def object_name(viewer: Viewer, found: Model) -> str:
     """Return the name of an object's page: the first words of what it holds, else what it is, whose and of when."""
     label = found._meta.label_lower
-    if label == "semantic.conflict":
-        return decision_name(found, may_read=viewer.has_perm("semantic.view_memory"))
-    return NAMES[label](found) if label in NAMES else str(found)
-
-
-def has_name(found: Model) -> bool:
-    """Return whether an object is called otherwise than it describes itself."""
-    return found._meta.label_lower in {*NAMES, "semantic.conflict"}
-
-
-def decision_name(receipt: Any, *, may_read: bool) -> str:
-    """Return the name of a decision. may_read: whether its viewer may see what memories say."""
-    if may_read:
+    # What memories say is only for those who may read them.
+    if label == "semantic.conflict" and viewer.has_perm("semantic.view_memory"):
+        receipt: Any = found
         return first_words(receipt.candidate.content)
-    values = {"outcome": receipt.get_outcome_display(), "user": receipt.user_id}
-    return of_when(gettext("%(outcome)s, memories of %(user)s") % values, receipt.at)
+    return NAMES[label](found) if label in NAMES else str(found)
 
 
 def first_words(text: str) -> str:
@@ -48,6 +37,11 @@ def of_when(what: str, moment: Any) -> str:
 
 # Model -> the name of an object of it. A model that is not here describes itself in words.
 NAMES: dict[str, Callable[[Any], str]] = {
+    "semantic.conflict": lambda receipt: of_when(
+        gettext("%(outcome)s, memories of %(user)s")
+        % {"outcome": receipt.get_outcome_display(), "user": receipt.user_id},
+        receipt.at,
+    ),
     "semantic.memory": lambda memory: first_words(memory.content),
     "semantic.ingestion": lambda row: of_when(
         gettext("Routed %(type)s of %(user)s") % {"type": row.event_type or gettext("event"), "user": row.user_id},

@@ -1,6 +1,6 @@
 """Parts of every page of the admin: the navigation and the environment label."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import cache, partial
 from typing import Any
 from urllib.parse import urlsplit
@@ -19,7 +19,7 @@ from apps.core.words import Words
 from apps.episodic.selectors import active_warnings
 from apps.events.selectors import outbox_status
 from apps.llm.services import open_breakers
-from apps.monitor.domain.problems import Problem, ProblemSeverity
+from apps.monitor.domain.problems import ProblemSeverity
 from apps.semantic.services import open_conflicts
 from apps.sync.selectors import conflict_list
 
@@ -155,7 +155,10 @@ def list_item(request: HttpRequest, title: Words, icon: str, model: str, badges:
 def badge_of(request: HttpRequest, model: str) -> dict[str, Any]:
     """Return the badge of a list, for what waits for the person who sees it."""
     if model == "now":
-        return {} if is_bound(request.user) else badge_of_problems(seen_problems(request).problems)
+        # As many as *Now* counts, in the colour of the worst.
+        problems = () if is_bound(request.user) else seen_problems(request).problems
+        variant = {ProblemSeverity.CRITICAL: "danger", ProblemSeverity.WARNING: "warning"}
+        return {"badge": len(problems), "badge_variant": variant.get(problems[0].severity, "info")} if problems else {}
     if model == "events.delivery" and (failed := outbox_status().failed):
         return {"badge": failed, "badge_variant": "danger"}
     if model == "semantic.conflict" and (waiting := open_conflicts(operator_access(request), MAX_BADGE + 1)):
@@ -168,14 +171,6 @@ def badge_of(request: HttpRequest, model: str) -> dict[str, Any]:
     if model == "llm.budgetday" and has_model and (not_closed := open_breakers()):
         return {"badge": not_closed, "badge_variant": "danger"}
     return {}
-
-
-def badge_of_problems(problems: Sequence[Problem]) -> dict[str, Any]:
-    """Return how many things need the viewer, as *Now* counts them, in the colour of the worst."""
-    if not problems:
-        return {}
-    variant = {ProblemSeverity.CRITICAL: "danger", ProblemSeverity.WARNING: "warning"}
-    return {"badge": len(problems), "badge_variant": variant.get(problems[0].severity, "info")}
 
 
 def environment(request: HttpRequest) -> list[str]:

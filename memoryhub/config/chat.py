@@ -86,7 +86,8 @@ def read_chat_config(env: Env) -> ChatConfig:
     primary, fallback = read_model(env, PRIMARY), read_model(env, FALLBACK)
     if fallback and not primary:
         raise ImproperlyConfigured(f"{FALLBACK.provider} needs a {PRIMARY.provider} whose model it replaces.")
-    if primary and fallback and same_model(primary, fallback):
+    called = [(one.provider, one.model, one.base_url) for one in (primary, fallback) if one]
+    if len(called) > len(set(called)):
         raise ImproperlyConfigured(f"{FALLBACK.model} is the same model as {PRIMARY.model}.")
     return ChatConfig(
         primary,
@@ -99,11 +100,6 @@ def read_chat_config(env: Env) -> ChatConfig:
             "MEMORYHUB_CHAT_CORRECTIONS", ChatConfig.corrections, validate=validate.Range(min=0, max=5)
         ),
     )
-
-
-def same_model(one: ChatModelConfig, other: ChatModelConfig) -> bool:
-    """Return whether two configurations call the same model."""
-    return (one.provider, one.model, one.base_url) == (other.provider, other.model, other.base_url)
 
 
 def read_model(env: Env, names: ChatVariables) -> ChatModelConfig | None:

@@ -1,16 +1,87 @@
-"""Catalogs as files: quiet to merge, and always the same bytes."""
+"""Words marked for translation, and catalogs of them as files: quiet to merge, and always the same bytes."""
 
-from collections.abc import Iterable
+import os
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from gettext import GNUTranslations
 from io import BytesIO
 from pathlib import Path
+from typing import Any
 
+import django
 from babel.messages.catalog import Catalog, Message
+from babel.messages.extract import extract
 from babel.messages.mofile import write_mo
 from babel.messages.pofile import read_po, write_po
+from django.apps import apps
+from django.utils.translation import override
+from django.utils.translation.template import templatize
 
-from memoryhub.messages.extract import Word, words_of, words_of_models
 from memoryhub.messages.places import LANGUAGE, Place, foreign_catalogs
+
+KEYWORDS: dict[str, Any] = {
+    "_": None,
+    "gettext": None,
+    "gettext_lazy": None,
+    "gettext_noop": None,
+    "ngettext": (1, 2),
+    "ngettext_lazy": (1, 2),
+    "pgettext": ((1, "c"), 2),
+    "pgettext_lazy": ((1, "c"), 2),
+    "npgettext": ((1, "c"), 2, 3),
+    "npgettext_lazy": ((1, "c"), 2, 3),
+}
+COMMENTS = ("Translators:",)
+CALL = re.compile(rb"gettext(?:_lazy|_noop)?\b|\b_\(")
+
+
+@dataclass(frozen=True)
+class Word:
+    """A text to translate. id: of a plural form the singular and the plural. comments: for translators."""
+
+    id: str | tuple[str, str]
+    context: str | None = None
+    comments: tuple[str, ...] = ()
+
+
+def words_of(files: Iterable[Path]) -> Iterator[Word]:
+    """Yield the words of files, those that are blank left out. Raises SyntaxError for a template that is none."""
+    for file in files:
+        kind = "javascript" if file.suffix == ".js" else "python"
+        source = source_of(file)
+        # Most files have none: looking is much faster than reading.
+        found = extract(kind, BytesIO(source), KEYWORDS, COMMENTS) if CALL.search(source) else ()
+        for _line, text, comments, context in found:
+            words = tuple(text) if isinstance(text, tuple | list) else text
+            if words and words[0]:
+                yield Word(words, context, tuple(comments))  # type: ignore[arg-type]
+
+
+def words_of_models(app: str) -> Iterator[Word]:
+    """Yield the names, help texts and choices of the models of an app (apps/core/model_words.py)."""
+    if not apps.ready:
+        os.environ.setdefault("DJANGO_SETTINGS_MODULE", "memoryhub.settings")
+        django.setup()
+    from apps.core.model_words import words_of as words_of_model
+
+    if apps.is_installed(f"apps.{app}"):
+        with override(None):
+            for model in apps.get_app_config(app).get_models():
+                yield from map(Word, words_of_model(model))
+
+
+def source_of(file: Path) -> bytes:
+    """Return what is read: of a template the calls that Django's own `templatize` makes of it.
+
+    So trimmed blocks, contexts, plurals and comments are what Django looks for when it renders them, and no program
+    outside Python is needed (docs/decisions/0060).
+    """
+    if file.suffix in {".py", ".js"}:
+        return file.read_bytes()
+    text = file.read_text(encoding="utf-8")
+    # Within parentheses no indentation counts.
+    return f"(\n{templatize(text, origin=str(file))}\n)".encode() if "{" in text else b""
 
 
 class HubCatalog(Catalog):
@@ -58,12 +129,7 @@ def key_of(message: Message) -> tuple[str, str]:
 def wanted(place: Place) -> HubCatalog:
     """Return the words that the sources of a place have, without translations."""
     catalog = empty()
-    words: Iterable[Word] = [
-        *words_of(place.sources),
-        *words_of_models(place.name),
-        *untranslated_elsewhere(place),
-    ]
-    for word in words:
+    for word in (*words_of(place.sources), *words_of_models(place.name), *untranslated_elsewhere(place)):
         catalog.add(word.id, context=word.context, auto_comments=word.comments)
     return catalog
 
@@ -75,20 +141,15 @@ def untranslated_elsewhere(place: Place) -> list[Word]:
     known: set[str] = set()
     for file in foreign_catalogs():
         with file.open("rb") as source:
-            known |= {str(key[0] if isinstance(key, tuple) else key) for key in catalog_of(source)}
-    return [word for word in words_of(place.foreign) if lookup_key(word) not in known]
-
-
-def catalog_of(source: object) -> dict[object, str]:
-    """Return what a compiled catalog translates."""
-    found: dict[object, str] = GNUTranslations(source)._catalog  # type: ignore[arg-type,attr-defined]
-    return {key: text for key, text in found.items() if text}
-
-
-def lookup_key(word: Word) -> str:
-    """Return a word as compiled catalogs have it."""
-    singular = word.id if isinstance(word.id, str) else word.id[0]
-    return f"{word.context}\x04{singular}" if word.context else singular
+            found: dict[Any, str] = GNUTranslations(source)._catalog  # type: ignore[attr-defined]
+        known |= {str(key[0] if isinstance(key, tuple) else key) for key, text in found.items() if text}
+    words = []
+    for word in words_of(place.foreign):
+        singular = word.id if isinstance(word.id, str) else word.id[0]
+        # As compiled catalogs have it.
+        if (f"{word.context}\x04{singular}" if word.context else singular) not in known:
+            words.append(word)
+    return words
 
 
 def renewed(place: Place) -> HubCatalog:

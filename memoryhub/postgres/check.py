@@ -1,6 +1,5 @@
 """Check whether the server behind DATABASE_URL is suitable."""
 
-from dataclasses import dataclass
 from typing import Any
 
 import psycopg
@@ -14,25 +13,16 @@ class DatabaseUnfitError(Exception):
     """The server cannot be reached or lacks something; the text says what, and never the password."""
 
 
-@dataclass(frozen=True)
-class ServerFacts:
-    """Versions of a server.
+def judge(version_num: int, installed: str | None, available: str | None) -> str | None:
+    """Return what is wrong with a server, and what would be right; None when nothing is.
 
     version_num: as `server_version_num` (160004 is 16.4). installed: version of pgvector in this database.
     available: version that could be installed.
     """
-
-    version_num: int
-    installed: str | None
-    available: str | None
-
-
-def judge(facts: ServerFacts) -> str | None:
-    """Return what is wrong with a server, and what would be right; None when nothing is."""
-    if facts.version_num < MIN_SERVER * 10_000:
-        version = facts.version_num // 10_000
+    if version_num < MIN_SERVER * 10_000:
+        version = version_num // 10_000
         return f"DATABASE_URL names PostgreSQL {version}; version {MIN_SERVER} is the oldest that works."
-    vector = facts.installed or facts.available
+    vector = installed or available
     if vector is None:
         return (
             "DATABASE_URL names a server without pgvector: install the extension `vector` 0.8 or newer on it "
@@ -40,8 +30,8 @@ def judge(facts: ServerFacts) -> str | None:
         )
     if version_parts(vector) >= MIN_VECTOR:
         return None
-    if facts.installed and facts.available and version_parts(facts.available) >= MIN_VECTOR:
-        return f"This database has pgvector {facts.installed}: run `ALTER EXTENSION vector UPDATE` in it first."
+    if installed and available and version_parts(available) >= MIN_VECTOR:
+        return f"This database has pgvector {installed}: run `ALTER EXTENSION vector UPDATE` in it first."
     return f"DATABASE_URL names a server with pgvector {vector}; version 0.8 is the oldest that works."
 
 
@@ -59,7 +49,7 @@ def require_fit_server(settings: dict[str, Any]) -> None:
             **{"connect_timeout": CONNECT_SECONDS, **options, **parameters}, autocommit=True
         ) as connection:
             installed, available = connection.execute(sql).fetchone() or (None, None)
-            if problem := judge(ServerFacts(connection.info.server_version, installed, available)):
+            if problem := judge(connection.info.server_version, installed, available):
                 raise DatabaseUnfitError(problem)
             connection.execute("CREATE EXTENSION IF NOT EXISTS vector")
     except psycopg.errors.InsufficientPrivilege:

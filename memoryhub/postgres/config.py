@@ -58,12 +58,6 @@ def write_configuration(pgdata: Path, account: Account, *, owners: Iterable[str]
     replace_file(pgdata / "pg_ident.conf", account, "".join(lines))
 
 
-def include_settings(pgdata: Path) -> None:
-    """Include the settings above in the postgresql.conf of a new cluster."""
-    with (pgdata / "postgresql.conf").open("a") as file:
-        file.write(f"\n{INCLUDE_LINE}\n")
-
-
 def replace_file(path: Path, account: Account, text: str) -> None:
     """Write a new file: never through a link that a process with the server's rights created there."""
     path.unlink(missing_ok=True)

@@ -22,7 +22,7 @@ import psycopg
 from psycopg import sql
 
 from memoryhub.postgres import accounts, postmaster
-from memoryhub.postgres.config import DATABASE, ROLE, SUPERUSER, include_settings, write_configuration
+from memoryhub.postgres.config import DATABASE, INCLUDE_LINE, ROLE, SUPERUSER, write_configuration
 from memoryhub.process.progress import Progress, list_tree, measure_work
 
 Connection = psycopg.Connection[tuple[Any, ...]]
@@ -219,7 +219,8 @@ class EmbeddedDatabase:
             "--no-instructions",
             *([] if self.durable else ["--no-sync"]),
         )
-        include_settings(aside)
+        with (aside / "postgresql.conf").open("a") as file:
+            file.write(f"\n{INCLUDE_LINE}\n")
         aside.rename(self.pgdata)
 
     def _launch(self, account: accounts.Account) -> None:

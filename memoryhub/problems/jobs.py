@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from django.utils.translation import gettext, ngettext
 
 from apps.core.processes import live_workers
-from apps.events.selectors import FailedJobs, failed_jobs, outbox_status, overdue_schedules
+from apps.events.selectors import failed_jobs, outbox_status, overdue_schedules
 from apps.events.services import job_words
 from apps.monitor.domain.problems import Problem, ProblemSeverity
 from memoryhub.problems.links import link
@@ -43,33 +43,28 @@ def schedule_problems() -> Iterator[Problem]:
 def failed_job_problems() -> Iterator[Problem]:
     """Yield the jobs that failed, one problem a function; those that failed last first, ten at most."""
     for failed in failed_jobs(MAX_FUNCTIONS):
-        yield failed_job_problem(failed)
-
-
-def failed_job_problem(failed: FailedJobs) -> Problem:
-    """Return the problem that jobs of a function failed."""
-    said = ngettext(
-        "%(n)s job of “%(title)s” failed at %(time)s.",
-        "%(n)s jobs of “%(title)s” failed, the last at %(time)s.",
-        failed.count,
-    )
-    values = {
-        "n": f"{failed.count:,}",
-        "title": job_words(failed.func).title,
-        "time": f"{failed.last:%Y-%m-%d %H:%M} UTC",
-    }
-    return Problem(
-        code="jobs_failed",
-        severity=ProblemSeverity.WARNING,
-        sentence=said % values,
-        advice=gettext(
-            "Read the error. Once its cause is fixed, run them again, or set aside what is no longer needed."
-        ),
-        permission="django_q.view_failure",
-        subject=failed.func,
-        since=failed.first,
-        remedy=link(gettext("See the errors"), "cockpit_work", more="#work-failures"),
-    )
+        said = ngettext(
+            "%(n)s job of “%(title)s” failed at %(time)s.",
+            "%(n)s jobs of “%(title)s” failed, the last at %(time)s.",
+            failed.count,
+        )
+        values = {
+            "n": f"{failed.count:,}",
+            "title": job_words(failed.func).title,
+            "time": f"{failed.last:%Y-%m-%d %H:%M} UTC",
+        }
+        yield Problem(
+            code="jobs_failed",
+            severity=ProblemSeverity.WARNING,
+            sentence=said % values,
+            advice=gettext(
+                "Read the error. Once its cause is fixed, run them again, or set aside what is no longer needed."
+            ),
+            permission="django_q.view_failure",
+            subject=failed.func,
+            since=failed.first,
+            remedy=link(gettext("See the errors"), "cockpit_work", more="#work-failures"),
+        )
 
 
 def delivery_problems() -> Iterator[Problem]:

@@ -56,7 +56,9 @@ def process_problems() -> Iterator[Problem]:
         state for state in states if state.kind is ProcessKind.WORKER and (named is None or state.run == run_name())
     ]
     if not workers and not is_worker_awaited(web):
-        yield worker_problem(last_seen_worker())
+        # None where that is longer ago than dead processes are remembered.
+        seen = HubProcess.objects.filter(kind=ProcessKind.WORKER).aggregate(last=Max("seen_at"))
+        yield worker_problem(seen["last"])
     if named and len(web) < settings.MEMORYHUB.web_processes:
         yield Problem(
             code="web_process_missing",
@@ -68,13 +70,6 @@ def process_problems() -> Iterator[Problem]:
         )
     yield from readiness_problems(web)
     yield from index_problems(web)
-
-
-def last_seen_worker() -> datetime | None:
-    """Return when a worker was heard of last, None where that is longer ago than dead processes are remembered."""
-    workers = HubProcess.objects.filter(kind=ProcessKind.WORKER)
-    last: datetime | None = workers.aggregate(last=Max("seen_at"))["last"]
-    return last
 
 
 def worker_problem(since: datetime | None) -> Problem:

@@ -58,7 +58,11 @@ def execute(argv: list[str]) -> None:
             django.setup(set_prefix=False)
             os.nice(BACKGROUND_NICENESS)
         elif command is not None and command not in WITHOUT_DATABASE:
-            count_in_hub()
+            from memoryhub.config.hub import read_config
+            from memoryhub.process.metrics import join_metrics
+
+            # What a command does counts in the metrics of the hub beside which it runs.
+            join_metrics(read_config().data_dir)
         if needs_embedded_database(command, argv):
             execute_with_database(argv)
         else:
@@ -79,14 +83,6 @@ def require_known_options(argv: list[str]) -> None:
         Command().create_parser(argv[0], argv[1]).parse_args(argv[2:])
     except CommandError as error:
         sys.exit(f"{error}. See `manage.py up --help`; settings are environment variables.")
-
-
-def count_in_hub() -> None:
-    """Count what a command does in the metrics of the hub beside which it runs."""
-    from memoryhub.config.hub import read_config
-    from memoryhub.process.metrics import join_metrics
-
-    join_metrics(read_config().data_dir)
 
 
 def needs_embedded_database(command: str | None, argv: list[str]) -> bool:

@@ -65,25 +65,15 @@ class DatabaseKeeper:
 
 def describe_obstacle(error: EmbeddedDatabaseError, data_dir: Path) -> str:
     """Return in plain words why the database cannot be started now, and what is done about it."""
+    free = shutil.disk_usage(data_dir).free
+    is_full = free < LEAST_FREE_BYTES
     cause: BaseException | None = error
-    while cause is not None:
-        if isinstance(cause, OSError) and cause.errno in {errno.ENOSPC, errno.EDQUOT}:
-            return describe_full_disk(data_dir)
+    while cause is not None and not is_full:
+        is_full = isinstance(cause, OSError) and cause.errno in {errno.ENOSPC, errno.EDQUOT}
         cause = cause.__cause__
-    if free_bytes(data_dir) < LEAST_FREE_BYTES:
-        return describe_full_disk(data_dir)
+    if is_full:
+        return (
+            f"The disk of the data directory is full: {free / (1024 * 1024):.0f} MB are free. Make room on the disk of "
+            f"{data_dir}; the database then restarts by itself."
+        )
     return f"The database cannot be restarted now; trying again: {error}"
-
-
-def describe_full_disk(data_dir: Path) -> str:
-    """Return that the disk is full, and that room is waited for."""
-    free = free_bytes(data_dir) / (1024 * 1024)
-    return (
-        f"The disk of the data directory is full: {free:.0f} MB are free. Make room on the disk of {data_dir}; "
-        "the database then restarts by itself."
-    )
-
-
-def free_bytes(data_dir: Path) -> int:
-    """Return how much room the disk of the data directory has."""
-    return shutil.disk_usage(data_dir).free

@@ -26,7 +26,7 @@ from memoryhub.process.children import Child
 from memoryhub.process.database import DatabaseKeeper
 from memoryhub.process.progress import Progress, list_tree, measure_work
 from memoryhub.process.startup import Credentials, StartError, hold_data_directory, require_free_port
-from memoryhub.web.command import WEB_STOP_SECONDS, ReadinessQuestion, local_url, web_command
+from memoryhub.web.command import WEB_STOP_SECONDS, ReadinessQuestion, local_url
 
 PROJECT = Path(__file__).resolve().parents[2]
 # Only `prepare` needs them, so only it gets them.
@@ -113,7 +113,7 @@ class Supervisor:
             children.MARK: str(config.data_dir),
         }
         self.parts = [
-            self.make_part("web", web_command(), WEB_STOP_SECONDS),
+            self.make_part("web", [sys.executable, "-m", "memoryhub.web.server"], WEB_STOP_SECONDS),
             self.make_part("worker", [sys.executable, "manage.py", "qcluster"], WORKER_STOP_SECONDS),
         ]
         self.preparation: subprocess.Popen[bytes] | None = None

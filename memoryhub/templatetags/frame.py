@@ -44,7 +44,8 @@ def page_name(context: RequestContext) -> str:
     if not isinstance(found, Model):
         return capfirst(title)
     name = names.object_name(context["request"].user, found)
-    if context.get("adminform") is not None and (context.get("subtitle") or names.has_name(found)):
+    has_name = found._meta.label_lower in names.NAMES
+    if context.get("adminform") is not None and (context.get("subtitle") or has_name):
         return name
     if title in {gettext("Delete"), gettext("Are you sure?")}:
         return gettext("Delete %(name)s?") % {"name": name}

@@ -3,16 +3,13 @@
 import json
 import logging
 import time
-from collections.abc import Awaitable, Callable, Mapping, MutableMapping
+from collections.abc import Mapping, MutableMapping
 from typing import Any
 
 from apps.core.access_notes import NOTES
 from apps.core.request_id import current_request_id
 from apps.core.rest.middleware import METHODS
-
-Receive = Callable[[], Awaitable[Mapping[str, Any]]]
-Send = Callable[[Mapping[str, Any]], Awaitable[None]]
-Application = Callable[[Any, Receive, Send], Awaitable[None]]
+from memoryhub.web.gateway import Application, Receive, Send
 
 # A request that ended without an answer, because its client went away (as nginx counts it).
 NO_ANSWER = 499
@@ -25,7 +22,7 @@ class AccessLog:
 
     def __init__(self, application: Application, style: str) -> None:
         self.application = application
-        self.write = write_json if style == "json" else write_text
+        self.is_json = style == "json"
 
     async def __call__(self, scope: MutableMapping[str, Any], receive: Receive, send: Send) -> None:
         """Answer a request, and log it when its answer has ended."""
@@ -46,16 +43,18 @@ class AccessLog:
         try:
             await self.application(scope, receive, count)
         finally:
-            self.write(
-                {
-                    "method": scope["method"] if scope["method"] in METHODS else "other",
-                    "route": notes.get("route") or route_of(scope["path"]),
-                    "status": status,
-                    "ms": round((time.perf_counter() - began) * 1_000, 1),
-                    "bytes": size,
-                    "caller": notes.get("caller", "-"),
-                }
-            )
+            facts = {
+                "method": scope["method"] if scope["method"] in METHODS else "other",
+                "route": notes.get("route") or route_of(scope["path"]),
+                "status": status,
+                "ms": round((time.perf_counter() - began) * 1_000, 1),
+                "bytes": size,
+                "caller": notes.get("caller", "-"),
+            }
+            if self.is_json:
+                logger.info("%s", json.dumps({**facts, "request_id": current_request_id()}))
+            else:
+                logger.info("%(method)s %(route)s %(status)s %(ms)s ms %(bytes)s bytes %(caller)s", facts)
 
 
 def route_of(path: str) -> str:
@@ -63,13 +62,3 @@ def route_of(path: str) -> str:
     if path.startswith("/static/"):
         return "/static/"
     return path if path in {"/healthz", "/readyz", "/metrics"} else "unknown"
-
-
-def write_text(facts: Mapping[str, Any]) -> None:
-    """Log a line for people."""
-    logger.info("%(method)s %(route)s %(status)s %(ms)s ms %(bytes)s bytes %(caller)s", facts)
-
-
-def write_json(facts: Mapping[str, Any]) -> None:
-    """Log a line for programs."""
-    logger.info("%s", json.dumps({**facts, "request_id": current_request_id()}))

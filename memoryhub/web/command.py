@@ -1,7 +1,6 @@
-"""The web server for the supervisor: its command line, its address and its readiness."""
+"""The web server for the supervisor: its address and its readiness."""
 
 import http.client
-import sys
 import threading
 
 from memoryhub.config.hub import Config
@@ -10,11 +9,6 @@ WEB_STOP_SECONDS = 5.0
 # For an answer that a busy machine prepares. A process that hangs is found by what it does, not by this.
 PATIENT_SECONDS = 30.0
 NO_ANSWER = "the web server does not answer yet"
-
-
-def web_command() -> list[str]:
-    """Return the command line of the web server, which reads the same environment."""
-    return [sys.executable, "-m", "memoryhub.web.server"]
 
 
 class ReadinessQuestion:

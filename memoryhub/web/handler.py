@@ -1,7 +1,11 @@
 """Synchronous Django under ASGI, with one thread hop per request."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping
+import ctypes
+import gc
+import sys
+import threading
+from collections.abc import Callable, Mapping
 from contextvars import copy_context
 from functools import partial
 from io import BytesIO
@@ -19,9 +23,31 @@ from apps.core.health import ALIVE
 from apps.core.rest.errors import overloaded, too_large
 from apps.core.rest.middleware import count_request
 from apps.core.schemas.bodies import KIB, BodyTooLargeError
-from memoryhub.web.memory import release_memory
+from memoryhub.web.gateway import Receive, Send
 from memoryhub.web.queue import OverloadedError, RequestQueue
 from memoryhub.web.routes import body_limit_of, lane_of, match_of
+
+_is_running = threading.Lock()
+
+
+def release_memory() -> None:
+    """Collect garbage and return free memory of the C library to the system, in a thread.
+
+    Django's tasks of a request refer to each other, and keep its body until the garbage is collected, which may be
+    never in a quiet process. What was freed then stays in the arenas of the threads unless it is trimmed.
+    """
+    if _is_running.acquire(blocking=False):
+        threading.Thread(target=_release, name="release memory", daemon=True).start()
+
+
+def _release() -> None:
+    try:
+        gc.collect()
+        if sys.platform == "linux" and (trim := getattr(ctypes.CDLL(None), "malloc_trim", None)):
+            trim(0)
+    finally:
+        _is_running.release()
+
 
 # Bodies in the memory of one process; more are refused as overload.
 MAX_BODY_BYTES = 256 * 1024 * KIB
@@ -29,8 +55,6 @@ MAX_BODY_BYTES = 256 * 1024 * KIB
 LARGE_BODY_BYTES = 1024 * KIB
 # It costs a collection of the garbage, so it is done once for all large requests of this time.
 RELEASE_SECONDS = 5.0
-Receive = Callable[[], Awaitable[Mapping[str, Any]]]
-Send = Callable[[Mapping[str, Any]], Awaitable[None]]
 
 
 class ThreadedASGIHandler(ASGIHandler):

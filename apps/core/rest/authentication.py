@@ -1,15 +1,19 @@
-"""API keys in the Authorization header."""
+"""API keys in the Authorization header, and the permission that a call needs."""
+
+from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 from uuid import UUID
 
 from drf_spectacular.extensions import OpenApiAuthenticationExtension
 from rest_framework.authentication import BaseAuthentication, get_authorization_header
 from rest_framework.exceptions import AuthenticationFailed, NotAuthenticated
+from rest_framework.permissions import SAFE_METHODS, BasePermission
 from rest_framework.request import Request
 
 from apps.core.domain.clock import SYSTEM_CLOCK, utcnow
-from apps.core.domain.scope import Access
+from apps.core.domain.scope import Access, Permission
 from apps.core.key_usage import key_usage
 from apps.core.selectors import key_verify
 from apps.core.services import key_touch
@@ -55,3 +59,26 @@ class ApiKeyScheme(OpenApiAuthenticationExtension):  # type: ignore[no-untyped-c
 
     def get_security_definition(self, auto_schema: object) -> dict[str, str]:
         return {"type": "http", "scheme": "bearer", "description": "An API key of this hub."}
+
+
+if TYPE_CHECKING:
+    from rest_framework.request import Request
+    from rest_framework.views import APIView
+
+
+class HasKeyPermission(BasePermission):
+    """Reading needs `read`, anything else `write`, unless the view sets `needed_permission`."""
+
+    message = "This key does not permit that."
+
+    def has_permission(self, request: Request, view: APIView) -> bool:
+        access = request.auth
+        return isinstance(access, Access) and access.allows(needed_permission(request.method or "", view))
+
+
+def needed_permission(method: str, view: APIView) -> Permission:
+    """Return the permission that a call of this method needs."""
+    declared: Permission | None = getattr(view, "needed_permission", None)
+    if declared is not None:
+        return declared
+    return Permission.READ if method in SAFE_METHODS else Permission.WRITE

@@ -7,7 +7,6 @@ from typing import cast
 from django.http import HttpResponse
 from django.http.response import HttpResponseBase
 from drf_spectacular.types import OpenApiTypes
-from drf_spectacular.utils import extend_schema
 from rest_framework.renderers import JSONRenderer
 from rest_framework.request import Request
 
@@ -17,11 +16,12 @@ from apps.core.personal.export import encode_chunks, export_lines, permitted_exp
 from apps.core.personal.filters import parse_filters
 from apps.core.personal.store import ExportRequest
 from apps.core.rest.authentication import Caller
-from apps.core.rest.views import HubView, validate_query
+from apps.core.rest.views import HubView, operation
 from apps.core.schemas.export import ExportInput
 from apps.core.schemas.serializers import scope_of
 
 MEDIA_TYPE = "application/x-ndjson"
+HEADERS = {"Content-Disposition": 'attachment; filename="memoryhub-export.jsonl"', "Cache-Control": "no-store"}
 # Each keeps a thread, a connection and a snapshot of the database for as long as its client takes.
 EXPORTS_AT_ONCE = 2
 RETRY_SECONDS = 10
@@ -63,30 +63,27 @@ class ExportView(HubView):
     """All that the hub keeps of a scope."""
 
     is_heavy = True
-    query_methods = frozenset({"GET"})
     renderer_classes = (JSONRenderer, LinesRenderer)
 
-    @extend_schema(
-        operation_id="export",
-        parameters=[ExportInput],
-        responses={(200, MEDIA_TYPE): OpenApiTypes.STR},
-    )
+    @operation("export", query=ExportInput, answer={(200, MEDIA_TYPE): OpenApiTypes.STR})
     def get(self, request: Request) -> HttpResponseBase:
         """Export memories with their history, receipts and events as JSON Lines, as they are at one moment.
 
         Without an identifier and for an operator key it is the whole hub. The last line has the kind `end`: without it
         the export broke off.
         """
-        data = validate_query(ExportInput, request)
+        data = self.read_query()
         written, filters = parse_filters(data["filter"]) if "filter" in data else ({}, {})
         asked = ExportRequest(scope_of(data), filters, written, data["vectors"])
         permitted = permitted_export(self.access, asked)
-        headers = {"Content-Disposition": 'attachment; filename="memoryhub-export.jsonl"', "Cache-Control": "no-store"}
-        if request.method == "HEAD":
-            return HttpResponse(content_type=MEDIA_TYPE, headers=headers)
         key = str(cast("Caller", request.user).key_id)
         export_places.take(key)
         chunks = OwnedIterator(
             encode_chunks(export_lines(asked, permitted)), on_end=partial(export_places.release, key)
         )
-        return ThreadStreamedResponse(chunks, content_type=MEDIA_TYPE, headers=headers)
+        return ThreadStreamedResponse(chunks, content_type=MEDIA_TYPE, headers=HEADERS)
+
+    def head(self, request: Request) -> HttpResponse:
+        """Answer with the headers of an export of everything that the key may have."""
+        permitted_export(self.access, ExportRequest())
+        return HttpResponse(content_type=MEDIA_TYPE, headers=HEADERS)

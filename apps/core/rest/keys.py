@@ -3,15 +3,13 @@
 from datetime import timedelta
 from uuid import UUID
 
-from drf_spectacular.utils import extend_schema
 from rest_framework import status
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from apps.core import selectors, services
-from apps.core.domain.scope import Access, AccessStoppedError, Permission
-from apps.core.rest.openapi import LOCATION
-from apps.core.rest.views import HubView, created
+from apps.core.domain.scope import AccessStoppedError, Permission
+from apps.core.rest.views import LOCATION, HubView, created, operation
 from apps.core.schemas.keys import (
     KeyChanges,
     KeyCreatedOutput,
@@ -21,7 +19,7 @@ from apps.core.schemas.keys import (
     RotationInput,
     highest_permission,
 )
-from apps.core.schemas.serializers import Problem, scope_of, validate
+from apps.core.schemas.serializers import scope_of
 
 
 class KeysView(HubView):
@@ -29,21 +27,16 @@ class KeysView(HubView):
 
     needed_permission = Permission.OPERATOR
 
-    @extend_schema(operation_id="keys_list", responses={200: KeyListOutput})
+    @operation("keys_list", answer=KeyListOutput)
     def get(self, request: Request) -> Response:
         """List the keys, the newest first, without their secrets."""
         keys = list(selectors.key_list())
         return Response({"results": KeyOutput(keys, many=True).data, "count": len(keys)})
 
-    @extend_schema(
-        operation_id="keys_create",
-        request=KeyInput,
-        responses={201: KeyCreatedOutput, 422: Problem},
-        parameters=[LOCATION],
-    )
+    @operation("keys_create", body=KeyInput, answer={201: KeyCreatedOutput}, errors=(422,), headers=[LOCATION])
     def post(self, request: Request) -> Response:
         """Create a key. The answer is the only one that ever shows its secret."""
-        data = validate(KeyInput, request.data)
+        data = self.read_body()
         scope, reads = scope_of(data), data.get("reads", ())
         for owner in (scope.user_id, *reads):
             self.access.refuse_stopped(owner)
@@ -65,21 +58,21 @@ class KeyView(HubView):
 
     needed_permission = Permission.OPERATOR
 
-    @extend_schema(operation_id="keys_retrieve", responses={200: KeyOutput})
+    @operation("keys_retrieve", answer=KeyOutput)
     def get(self, request: Request, uuid: UUID) -> Response:
         """Show a key, without its secret."""
         return Response(KeyOutput(selectors.key_get(uuid)).data)
 
-    @extend_schema(operation_id="keys_revoke", responses={204: None})
+    @operation("keys_revoke", answer={204: None})
     def delete(self, request: Request, uuid: UUID) -> Response:
         """Revoke a key at once."""
         services.key_revoke(uuid=uuid)
         return Response(status=status.HTTP_204_NO_CONTENT)
 
-    @extend_schema(operation_id="keys_update", request=KeyChanges, responses={200: KeyOutput, 409: Problem})
+    @operation("keys_update", body=KeyChanges, answer=KeyOutput, errors=(409,))
     def patch(self, request: Request, uuid: UUID) -> Response:
         """Rename a key, or change when it expires, its origin, or what it may read besides its bound."""
-        changes = validate(KeyChanges, request.data)
+        changes = self.read_body()
         for owner in changes.get("reads", ()):
             self.access.refuse_stopped(owner)
         key = services.key_update(uuid=uuid, changes=changes)
@@ -91,20 +84,12 @@ class RotateView(HubView):
 
     needed_permission = Permission.OPERATOR
 
-    @extend_schema(operation_id="keys_rotate", request=RotationInput, responses={200: KeyCreatedOutput, 409: Problem})
+    @operation("keys_rotate", body=RotationInput, answer=KeyCreatedOutput, errors=(409,))
     def post(self, request: Request, uuid: UUID) -> Response:
         """Replace the secret of a key. The answer is the only one that ever shows the new one."""
-        overlap = timedelta(seconds=validate(RotationInput, request.data)["overlap_seconds"])
-        refuse_wider(self.access, uuid)
+        overlap = timedelta(seconds=self.read_body()["overlap_seconds"])
+        # Of a key that could read of those who stopped the caller, the caller gets no secret.
+        if not set(self.access.bound.without).issubset(selectors.key_get(uuid).stopped_by):
+            raise AccessStoppedError
         key, secret = services.key_rotate(uuid=uuid, overlap=overlap)
         return Response({**KeyOutput(key).data, "key": secret})
-
-
-def refuse_wider(access: Access, uuid: UUID) -> None:
-    """Raise AccessStoppedError for a key that could read of those who stopped the caller, who would get its secret.
-
-    Raises NotFoundError.
-    """
-    stopped_there = selectors.key_get(uuid).stopped_by
-    if not set(access.bound.without).issubset(stopped_there):
-        raise AccessStoppedError

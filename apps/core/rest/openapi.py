@@ -12,17 +12,12 @@ from django.utils.module_loading import import_string
 from drf_spectacular.extensions import OpenApiSerializerExtension
 from drf_spectacular.openapi import AutoSchema as SpectacularAutoSchema
 from drf_spectacular.plumbing import append_meta, build_array_type, build_object_type, get_doc, resolve_type_hint
-from drf_spectacular.utils import OpenApiParameter
 from rest_framework import serializers
 
 from apps.core.schemas.examples import Example
 from apps.core.schemas.fields import VISIBLE, StrictCharField, VisibleTextField
 from apps.core.schemas.serializers import Problem, StrictSerializer
 
-# The header of an answer that something was created.
-LOCATION = OpenApiParameter(
-    "Location", str, OpenApiParameter.HEADER, response=[201], description="The address of what was created."
-)
 NO_NUL = r"[^\u0000]"
 # The server answers these before it knows which operation is asked for.
 HEAD_TOO_LARGE = {"description": "The request line and headers together are longer than 64 KB. The answer has no body."}
@@ -34,8 +29,11 @@ class AutoSchema(SpectacularAutoSchema):
     def get_operation(self, *args: Any) -> Any:
         """Return the operation with the summary and the example that its app has for it."""
         operation = super().get_operation(*args)
-        example = examples_beside(self.view).get(operation["operationId"]) if operation else None
-        return with_example(operation, example) if operation and example else operation
+        name = f"{type(self.view).__module__.rpartition('.')[0]}.examples"
+        examples: Mapping[str, Example] = import_module(name).EXAMPLES if find_spec(name) else {}
+        if operation and (example := examples.get(operation["operationId"])):
+            return with_example(operation, example)
+        return operation
 
     def _map_basic_serializer(self, serializer: Any, direction: Any) -> dict[str, Any]:
         schema: dict[str, Any] = super()._map_basic_serializer(serializer, direction)  # type: ignore[no-untyped-call]
@@ -46,7 +44,10 @@ class AutoSchema(SpectacularAutoSchema):
 
     def _map_serializer_field(self, field: Any, direction: Any, bypass_extensions: bool = False) -> Any:
         schema = super()._map_serializer_field(field, direction, bypass_extensions)  # type: ignore[no-untyped-call]
-        return {**schema, "pattern": text_pattern(field)} if isinstance(field, StrictCharField) else schema
+        if not isinstance(field, StrictCharField):
+            return schema
+        seen = VISIBLE if isinstance(field, VisibleTextField) else r"[^\s\u0000]"
+        return {**schema, "pattern": f"^{NO_NUL}*$" if field.allow_blank else f"^{NO_NUL}*{seen}{NO_NUL}*$"}
 
     def _get_response_bodies(self, direction: Literal["request", "response"] = "response") -> dict[str, Any]:
         bodies: dict[str, Any] = super()._get_response_bodies(direction)
@@ -67,21 +68,6 @@ class AutoSchema(SpectacularAutoSchema):
         """Return the section of the documentation."""
         section_of: Callable[[str, str], str] = import_string(settings.API_SECTION_OF)
         return [section_of(self.method, self.path)]
-
-
-def text_pattern(field: serializers.CharField) -> str:
-    """Return the regular expression of JSON Schema that a text must match."""
-    if field.allow_blank:
-        return f"^{NO_NUL}*$"
-    seen = VISIBLE if isinstance(field, VisibleTextField) else r"[^\s\u0000]"
-    return f"^{NO_NUL}*{seen}{NO_NUL}*$"
-
-
-def examples_beside(view: Any) -> Mapping[str, Example]:
-    """Return the examples of the app of a view by operation id, none where it has no `rest.examples`."""
-    name = f"{type(view).__module__.rpartition('.')[0]}.examples"
-    found: Mapping[str, Example] = import_module(name).EXAMPLES if find_spec(name) else {}
-    return found
 
 
 def with_example(operation: dict[str, Any], example: Example) -> dict[str, Any]:

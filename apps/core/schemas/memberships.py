@@ -1,10 +1,10 @@
 """Inputs and outputs of memberships: who belongs to which household or persona."""
 
-from typing import Annotated, Literal, NotRequired, TypedDict
+from typing import Annotated, Literal, TypedDict
 
 from apps.core.models import Membership, MembershipState
 from apps.core.schemas.fields import StrictChoiceField
-from apps.core.schemas.outputs import Moment, Url, iso
+from apps.core.schemas.outputs import Moment, iso
 from apps.core.schemas.paging import PageInput
 from apps.core.schemas.serializers import ScopeInput
 
@@ -34,15 +34,6 @@ class MembershipOutput(TypedDict):
     state: Annotated[Literal["member", "foreign"], STATE]
     made_by: str
     made_at: Moment
-
-
-class MembershipPageOutput(TypedDict):
-    """A page of memberships, the newest first."""
-
-    results: list[MembershipOutput]
-    next: Url | None
-    previous: Url | None
-    total: NotRequired[int]
 
 
 def render_membership(membership: Membership) -> MembershipOutput:

@@ -1,7 +1,7 @@
 """Pages of rows with a scope, the newest first, that stay stable while more arrive."""
 
 from collections.abc import Collection, Mapping, Sequence
-from typing import Any, Generic, NamedTuple, Protocol, TypeVar
+from typing import Annotated, Any, Generic, NamedTuple, NotRequired, Protocol, TypedDict, TypeVar
 
 from django.db.models import F, Model, Q, QuerySet
 from django.db.models.expressions import Combinable
@@ -27,6 +27,8 @@ from apps.core.schemas.serializers import StrictSerializer
 
 DEFAULT_PAGE = 50
 MAX_PAGE = 200
+# The type of `total`, where an operation describes it.
+Total = Annotated[int, "The total number of rows, with `count=true`."]
 
 
 Row = TypeVar("Row", bound=Model)
@@ -43,6 +45,7 @@ class Order(NamedTuple):
 
 
 NEWEST_FIRST = Order()
+OLDEST_FIRST = Order(ascending=True)
 
 
 def limit_field() -> serializers.IntegerField:
@@ -162,6 +165,32 @@ def beyond(place: tuple[Any, ...], upwards: bool) -> Q:
         return Q(**{f"pk__{sign}": place[0]})
     value, number = place
     return Q(**{f"page_place__{sign}": value}) | Q(**{"page_place": value, f"pk__{sign}": number})
+
+
+def page_output(
+    item: Any,
+    things: str,
+    order: str = ", the newest first",
+    *,
+    name: str = "",
+    link: Any = str,
+    total: Any = None,
+    results_first: bool = False,
+) -> Any:
+    """Return the TypedDict of a page of items, for the OpenAPI document. things, order: for its description.
+
+    name: by default that of the item, as in EventOutput and EventPageOutput. link: the type of `next` and `previous`.
+    total: that of `total`, where it is described.
+    """
+    make_type: Any = TypedDict
+    ends = {"next": link | None, "previous": link | None, **({"total": NotRequired[total]} if total else {})}
+    results = {"results": list[item]}
+    page = make_type(
+        name or item.__name__.removesuffix("Output") + "PageOutput",
+        results | ends if results_first else ends | results,
+    )
+    page.__doc__ = f"A page of {things}{order}."
+    return page
 
 
 class PageEnds(Protocol):

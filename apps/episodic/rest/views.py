@@ -6,7 +6,6 @@ from typing import Any
 from uuid import UUID
 
 from django.db import DatabaseError, InterfaceError
-from drf_spectacular.utils import extend_schema
 from rest_framework import status
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -14,13 +13,12 @@ from rest_framework.response import Response
 from apps.core.domain.cursors import Cursor
 from apps.core.domain.errors import MemoryHubError
 from apps.core.domain.scope import Permission
-from apps.core.rest.openapi import LOCATION
-from apps.core.rest.views import HubView, created, validate_query
+from apps.core.rest.views import LOCATION, HubView, created, operation
 from apps.core.schemas.batches import ItemRefusedError, item_error, validate_item
 from apps.core.schemas.bodies import batch_limit, item_limit, lines_limit, search_limit
-from apps.core.schemas.paging import DEFAULT_PAGE, page_links
+from apps.core.schemas.outputs import Url
+from apps.core.schemas.paging import DEFAULT_PAGE, Total, page_output
 from apps.core.schemas.parsers import LinesParser
-from apps.core.schemas.serializers import Problem, validate
 from apps.episodic import selectors, services
 from apps.episodic.domain.event import EventDraft
 from apps.episodic.domain.segment_state import SegmentState
@@ -33,30 +31,30 @@ class EventsView(HubView):
     """Record and list events."""
 
     body_limit = staticmethod(item_limit)
-    query_methods = frozenset({"GET", "HEAD"})
 
-    @extend_schema(
-        operation_id="events_list",
-        parameters=[queries.EventListInput],
-        responses={200: queries.EventPageOutput, 404: Problem},
+    @operation(
+        "events_list",
+        query=queries.EventListInput,
+        answer=page_output(events.EventOutput, "the list of events", link=Url, total=Total),
+        errors=(404,),
     )
     def get(self, request: Request) -> Response:
         """List events, newest first, from the database and from segment files."""
-        data = validate_query(queries.EventListInput, request)
+        data = self.read_query()
         cursor = Cursor.read(data["cursor"]) if "cursor" in data else None
         query, counted = queries.list_query_of(data), data.get("count", False)
         page = selectors.event_list(self.access, query, cursor=cursor, count=counted)
-        return Response({**page_links(page, request), "results": [events.event_json(record) for record in page.rows]})
+        return self.answer_page(page, [events.event_json(record) for record in page.rows])
 
-    @extend_schema(
-        operation_id="events_record",
-        request=events.EventInput,
-        responses={201: events.RecordOutput, 200: events.RecordOutput},
-        parameters=[LOCATION],
+    @operation(
+        "events_record",
+        body=events.EventInput,
+        answer={201: events.RecordOutput, 200: events.RecordOutput},
+        headers=[LOCATION],
     )
     def post(self, request: Request) -> Response:
         """Record something that happened. The same event in the same scope is stored once, as first recorded."""
-        draft = events.draft_of(validate(events.EventInput, request.data))
+        draft = events.draft_of(self.read_body())
         result = services.event_record(access=self.access, draft=draft)
         body = events.record_json(result)
         if result.action is services.RecordAction.RECORDED:
@@ -67,12 +65,12 @@ class EventsView(HubView):
 class EventView(HubView):
     """One event."""
 
-    @extend_schema(operation_id="events_retrieve", responses={200: events.EventOutput})
+    @operation("events_retrieve", answer=events.EventOutput)
     def get(self, request: Request, uuid: UUID) -> Response:
         """Show an event, from the database or from a segment file."""
         return Response(events.event_json(selectors.event_get(self.access, uuid)))
 
-    @extend_schema(operation_id="events_delete", responses={204: None})
+    @operation("events_delete", answer={204: None})
     def delete(self, request: Request, uuid: UUID) -> Response:
         """Remove an event for good, also from its segment file. Its memories are treated as when it is pruned."""
         services.event_delete(access=self.access, uuid=uuid)
@@ -85,13 +83,11 @@ class EventBatchView(HubView):
     body_limit = staticmethod(batch_limit)
     is_heavy = True
 
-    @extend_schema(
-        operation_id="events_record_batch", request=events.EventBatchInput, responses={200: events.EventBatchOutput}
-    )
+    @operation("events_record_batch", body=events.EventBatchInput, answer=events.EventBatchOutput)
     def post(self, request: Request) -> Response:
         """Record up to 1,000 events in one transaction. One answer per item, in order; a bad item fails alone."""
         items: list[EventDraft | dict[str, Any]] = []
-        for item in validate(events.EventBatchInput, request.data)["events"]:
+        for item in self.read_body()["events"]:
             try:
                 items.append(events.draft_of(validate_item(events.EventInput, item)))
             except ItemRefusedError as refused:
@@ -104,7 +100,8 @@ class EventBatchView(HubView):
             if isinstance(outcome, MemoryHubError):
                 outcome = item_error(outcome)
             elif isinstance(outcome, services.RecordResult):
-                outcome = {"status": status_of(outcome), **events.record_json(outcome)}
+                code = 201 if outcome.action is services.RecordAction.RECORDED else 200
+                outcome = {"status": code, **events.record_json(outcome)}
             results.append(outcome)
         return Response({"results": results, "count": len(results)})
 
@@ -116,11 +113,7 @@ class EventImportView(HubView):
     body_limit = staticmethod(lines_limit)
     is_heavy = True
 
-    @extend_schema(
-        operation_id="events_import",
-        request={LinesParser.media_type: {"type": "string"}},
-        responses={200: events.EventImportOutput},
-    )
+    @operation("events_import", body={LinesParser.media_type: {"type": "string"}}, answer=events.EventImportOutput)
     def post(self, request: Request) -> Response:
         """Record the events of JSON Lines, one in each line as in recording one, or as an export of events has it.
 
@@ -139,24 +132,17 @@ class EventQueryView(HubView):
     needed_permission = Permission.READ
     body_limit = staticmethod(search_limit)
 
-    @extend_schema(
-        operation_id="events_query",
-        request=queries.EventQueryInput,
-        responses={200: queries.EventQueryOutput, 422: Problem},
-    )
+    @operation("events_query", body=queries.EventQueryInput, answer=queries.EventQueryOutput, errors=(422,))
     def post(self, request: Request) -> Response:
         """Find the events of a window, newest first; with a `query`, the best matches first."""
-        query = queries.query_of(validate(queries.EventQueryInput, request.data))
+        query = queries.query_of(self.read_body())
         return Response(queries.query_json(self.access, selectors.events_query(self.access, query), query.explain))
 
 
 class TimelineStatusView(HubView):
     """The state of the timeline."""
 
-    @extend_schema(
-        operation_id="timeline_status",
-        responses={200: timeline.TimelineStatusOutput, 503: timeline.TimelineStatusOutput},
-    )
+    @operation("timeline_status", answer={200: timeline.TimelineStatusOutput, 503: timeline.TimelineStatusOutput})
     def get(self, request: Request) -> Response:
         """Say whether the timeline answers queries, what is wrong, and how many events this key can see."""
         return self.respond(selectors.timeline_status(self.access))
@@ -178,16 +164,15 @@ class TimelineStatusView(HubView):
 class SegmentsView(HubView):
     """The segments of the timeline."""
 
-    query_methods = frozenset({"GET", "HEAD"})
-
-    @extend_schema(
-        operation_id="segments_list",
-        parameters=[timeline.SegmentListInput],
-        responses={200: timeline.SegmentPageOutput, 404: Problem},
+    @operation(
+        "segments_list",
+        query=timeline.SegmentListInput,
+        answer=page_output(timeline.SegmentOutput, "segments", link=Url),
+        errors=(404,),
     )
     def get(self, request: Request) -> Response:
         """List segments, newest first; only for keys without a bound, because segments hold the events of all users."""
-        data = validate_query(timeline.SegmentListInput, request)
+        data = self.read_query()
         state, cursor = data.get("state"), data.get("cursor")
         page = selectors.segment_list(
             self.access,
@@ -195,10 +180,4 @@ class SegmentsView(HubView):
             cursor=Cursor.read(cursor) if cursor else None,
             limit=data.get("limit", DEFAULT_PAGE),
         )
-        return Response({**page_links(page, request), "results": [timeline.segment_json(*row) for row in page.rows]})
-
-
-def status_of(result: services.RecordResult) -> int:
-    """Return the HTTP status of a recording."""
-    is_new = result.action is services.RecordAction.RECORDED
-    return status.HTTP_201_CREATED if is_new else status.HTTP_200_OK
+        return self.answer_page(page, [timeline.segment_json(*row) for row in page.rows])

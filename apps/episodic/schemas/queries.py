@@ -20,7 +20,7 @@ from apps.core.schemas.fields import (
     StrictIntegerField,
 )
 from apps.core.schemas.filters import FilterField, FilterTextField
-from apps.core.schemas.outputs import JSONObject, Url
+from apps.core.schemas.outputs import JSONObject
 from apps.core.schemas.paging import DEFAULT_PAGE, PageInput, chosen_limit
 from apps.core.schemas.serializers import ScopeInput, scope_of
 from apps.core.schemas.windows import (
@@ -183,15 +183,6 @@ def check_window(query: EventQuery) -> None:
         query.window(utcnow(SYSTEM_CLOCK))
     except InvalidInputError as error:
         raise serializers.ValidationError({str(error.attr): [error.detail]}, code=error.code) from error
-
-
-class EventPageOutput(TypedDict):
-    """A page of the list of events, the newest first."""
-
-    next: Url | None
-    previous: Url | None
-    total: NotRequired[Annotated[int, "The total number of rows, with `count=true`."]]
-    results: list[EventOutput]
 
 
 class FoundEventOutput(EventOutput):

@@ -5,7 +5,7 @@ from typing import Annotated, TypedDict
 from rest_framework import serializers
 
 from apps.core.schemas.fields import StrictChoiceField
-from apps.core.schemas.outputs import Moment, Url, Uuid, iso
+from apps.core.schemas.outputs import Moment, Uuid, iso
 from apps.core.schemas.paging import cursor_field, limit_field
 from apps.core.schemas.serializers import StrictSerializer
 from apps.episodic.domain.warnings import HINTS, WarningKind
@@ -112,14 +112,6 @@ class SegmentOutput(TypedDict):
     damage: Annotated[str | None, "What is wrong with its file."]
     lost_count: Annotated[int, "Events that could not be saved from a damaged file."]
     replaced_by: Annotated[Uuid | None, "The segment that holds its events now."]
-
-
-class SegmentPageOutput(TypedDict):
-    """A page of segments, the newest first."""
-
-    next: Url | None
-    previous: Url | None
-    results: list[SegmentOutput]
 
 
 def segment_json(segment: Segment, events: int) -> SegmentOutput:

@@ -36,7 +36,11 @@ def parse_failure(report: str) -> TaskFailure:
     if raised is None:
         return TaskFailure("Error", "", printable_line(report))
     ours = next((frame for frame in reversed(frames) if "/apps/" in frame["file"]), frames[-1] if frames else None)
-    place = "" if ours is None else f"{short_path(ours['file'])}:{ours['line']}"
+    place = ""
+    if ours is not None:
+        # From the app on, or the last part.
+        _, is_of_app, below = ours["file"].rpartition("/apps/")
+        place = f"{below if is_of_app else ours['file'].rpartition('/')[2]}:{ours['line']}"
     return TaskFailure(raised["name"], place, printable_line(raised["words"] or ""))
 
 
@@ -44,9 +48,3 @@ def printable_line(text: str) -> str:
     """Return the first line of a text, without what cannot be printed."""
     line = text.strip().partition("\n")[0]
     return "".join(c if c.isprintable() else " " for c in line)[:MAX_FAILURE_CHARS]
-
-
-def short_path(path: str) -> str:
-    """Return a path from its app on, or its last part."""
-    _, found, below = path.rpartition("/apps/")
-    return below if found else path.rpartition("/")[2]

@@ -6,7 +6,7 @@ from typing import Any
 
 from django.conf import settings
 from django.contrib import admin
-from django.db.models import Count, QuerySet
+from django.db.models import Count, Q, QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
 from django.utils.html import format_html
@@ -14,29 +14,118 @@ from django.utils.safestring import SafeString
 from django.utils.translation import gettext, ngettext
 from django.utils.translation import gettext_lazy as _
 from unfold.admin import ModelAdmin
+from unfold.contrib.filters.admin import DropdownFilter, RangeDateTimeFilter
 from unfold.decorators import display
+from unfold.views import ChangeList
 
 from apps.core.admin.kit import (
     NOTHING,
     ReadOnly,
     badge,
+    column,
     dollars,
     moment,
     preformatted,
     pretty_json,
     two_lines,
 )
-from apps.core.admin.lists import comparable
+from apps.core.admin.lists import BoundedPaginator, IdentifierFilter, as_uuid, comparable
 from apps.core.domain.clock import SYSTEM_CLOCK, Clock, utcnow
 from apps.core.domain.latency import SampleQuality
 from apps.core.pages.times import in_figures
-from apps.llm.admin.call_list import CONTENT, FILTERS, LATEST, CallList, CallPaginator, matching
 from apps.llm.domain.refusals import Advice, advice_for
 from apps.llm.guards.calls import RECENT, recent_latencies
 from apps.llm.guards.rules import guard_rules
-from apps.llm.models import CallOutcome, ModelCall
+from apps.llm.models import CallGuard, CallOutcome, ModelCall
 from apps.llm.reasons import reason_words
 from apps.llm.status import configured_models
+
+LATEST = 50_000
+# What the list does not show, and what makes records large.
+CONTENT = ("prompt", "answer")
+MOMENTS = ("started_at_from_0", "started_at_from_1", "started_at_to_0", "started_at_to_1")
+Calls = QuerySet[ModelCall]
+
+
+class CallPaginator(BoundedPaginator):
+    """Counts in the order in which the index has the calls."""
+
+    counted_by = ("-started_at", "-id")
+
+
+class OutcomeFilter(DropdownFilter):
+    title, parameter_name = _("outcome"), "outcome"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
+        return [(str(value), gettext(label)) for value, label in CallOutcome.choices]
+
+    def queryset(self, request: HttpRequest, queryset: Calls) -> Calls:
+        return queryset.filter(outcome=comparable(self.value())) if self.value() else queryset
+
+
+class GuardFilter(DropdownFilter):
+    title, parameter_name = _("refused by"), "guard"
+
+    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
+        return [(str(value), gettext(label)) for value, label in CallGuard.choices]
+
+    def queryset(self, request: HttpRequest, queryset: Calls) -> Calls:
+        if not self.value():
+            return queryset
+        # Redundant, so that the index of what did not succeed is used.
+        return queryset.filter(~Q(outcome=CallOutcome.SUCCEEDED), guard=comparable(self.value()))
+
+
+class ProviderFilter(IdentifierFilter):
+    title, parameter_name = _("provider"), "provider"
+
+
+class ModelFilter(IdentifierFilter):
+    title, parameter_name = _("model"), "model"
+
+
+class ActorFilter(IdentifierFilter):
+    title, parameter_name = _("who"), "actor"
+
+
+class PurposeFilter(IdentifierFilter):
+    title, parameter_name = _("purpose"), "purpose"
+
+
+FILTERS = [
+    OutcomeFilter,
+    GuardFilter,
+    ProviderFilter,
+    ModelFilter,
+    ActorFilter,
+    PurposeFilter,
+    ("started_at", RangeDateTimeFilter),
+]
+
+
+class CallList(ChangeList):
+    """The calls of a span of time, or the latest ones: a page costs the same with many of them.
+
+    Records have indexes by time, by model, and by time of those that did not succeed. A list that is narrowed to a span
+    of time or to one call reads that; any other one searches among the latest calls only, and says so.
+    """
+
+    def get_queryset(self, request: HttpRequest, exclude_parameters: Any = None) -> Calls:
+        found: Calls = super().get_queryset(request, exclude_parameters)
+        is_one = as_uuid(comparable(request.GET.get("q"))) is not None
+        self.is_narrowed = is_one or any(request.GET.get(name) for name in MOMENTS)
+        if self.is_narrowed:
+            return found
+        newest = ModelCall.objects.order_by("-pk").values_list("pk", flat=True).first()
+        return found.filter(pk__gt=(newest or 0) - LATEST)
+
+
+def matching(calls: Calls, term: str) -> Calls:
+    """Return the call of that id, or the calls of that person, purpose, model or reason."""
+    if uuid := as_uuid(term):
+        return calls.filter(uuid=uuid)
+    return calls.filter(Q(actor=term) | Q(purpose=term) | Q(model=term) | Q(provider=term) | Q(reason=term))
+
 
 TONES = {
     CallOutcome.SUCCEEDED: "good",
@@ -112,13 +201,8 @@ class ModelCallAdmin(ReadOnly, ModelAdmin):
 
     # Columns
 
-    @display(description=_("What for"))
-    def call(self, call: ModelCall) -> SafeString:
-        return two_lines(call.purpose, call.actor)
-
-    @display(description=_("Model"))
-    def asked(self, call: ModelCall) -> SafeString:
-        return two_lines(call.model or NOTHING, call.provider or str(NOT_ASKED))
+    call = column(_("What for"), lambda call: two_lines(call.purpose, call.actor))
+    asked = column(_("Model"), lambda call: two_lines(call.model or NOTHING, call.provider or str(NOT_ASKED)))
 
     @display(description=_("Tokens in + out"))
     def tokens(self, call: ModelCall) -> SafeString:
@@ -126,9 +210,7 @@ class ModelCallAdmin(ReadOnly, ModelAdmin):
             f"{call.input_tokens:,} + {call.output_tokens:,}", gettext("estimated") if call.is_estimated else ""
         )
 
-    @display(description=_("Cost"))
-    def cost(self, call: ModelCall) -> str:
-        return dollars(call.cost_usd)
+    cost = column(_("Cost"), lambda call: dollars(call.cost_usd))
 
     @display(description=_("Took"))
     def duration(self, call: ModelCall) -> SafeString:
@@ -162,13 +244,8 @@ class ModelCallAdmin(ReadOnly, ModelAdmin):
             gettext("Refused calls"),
         )
 
-    @display(description=_("Model"))
-    def model_asked(self, call: ModelCall) -> str:
-        return call.model or NOTHING
-
-    @display(description=_("Provider"))
-    def provider_asked(self, call: ModelCall) -> str:
-        return call.provider or str(NOT_ASKED)
+    model_asked = column(_("Model"), lambda call: call.model or NOTHING)
+    provider_asked = column(_("Provider"), lambda call: call.provider or str(NOT_ASKED))
 
     @display(description=_("Counted by"))
     def counted(self, call: ModelCall) -> str:
@@ -180,22 +257,15 @@ class ModelCallAdmin(ReadOnly, ModelAdmin):
     def cost_exact(self, call: ModelCall) -> str:
         return gettext("unknown: the model had no price") if call.cost_usd is None else f"${call.cost_usd:f}"
 
-    @display(description=_("Started at"))
-    def started(self, call: ModelCall) -> str:
-        return moment(call.started_at)
+    started = column(_("Started at"), lambda call: moment(call.started_at))
 
     @display(description=_("Took"))
     def duration_exact(self, call: ModelCall) -> str:
         took = f"{call.latency_ms:,.1f} ms"
         return gettext("%(time)s, with all tries and the waits between them") % {"time": took}
 
-    @display(description=_("Asked"))
-    def what_was_asked(self, call: ModelCall) -> SafeString | str:
-        return content(call, call.prompt)
-
-    @display(description=_("Answered"))
-    def what_was_answered(self, call: ModelCall) -> SafeString | str:
-        return content(call, call.answer)
+    what_was_asked = column(_("Asked"), lambda call: content(call, call.prompt))
+    what_was_answered = column(_("Answered"), lambda call: content(call, call.answer))
 
 
 def outcome_badge(call: ModelCall) -> SafeString:
@@ -237,26 +307,23 @@ def call_summary(clock: Clock = SYSTEM_CLOCK) -> dict[str, Any]:
     """Return shares of the outcomes of the last day's calls, and percentiles of their latency by provider."""
     recent = ModelCall.objects.filter(started_at__gte=utcnow(clock) - RECENT)
     counts = dict(recent.order_by().values_list("outcome").annotate(Count("pk")))
-    return {
-        "total": f"{sum(counts.values()):,}",
-        "outcomes": list(describe_outcomes(counts)) if counts else [],
-        "latencies": list(describe_latencies(clock)),
-        "percentiles": SHOWN_PERCENTILES,
-    }
-
-
-def describe_outcomes(counts: dict[str, int]) -> Iterator[dict[str, Any]]:
-    """Yield each outcome with its share."""
     total, link = sum(counts.values()), reverse("admin:llm_modelcall_changelist")
-    for outcome in CallOutcome:
-        count = counts.get(outcome.value, 0)
-        yield {
+    outcomes = [
+        {
             "label": gettext(outcome.label),
-            "count": f"{count:,}",
-            "share": round(100 * count / total, 1),
+            "count": f"{counts.get(outcome.value, 0):,}",
+            "share": round(100 * counts.get(outcome.value, 0) / total, 1),
             "tone": TONES[outcome],
             "link": f"{link}?outcome={outcome.value}",
         }
+        for outcome in (CallOutcome if counts else ())
+    ]
+    return {
+        "total": f"{total:,}",
+        "outcomes": outcomes,
+        "latencies": list(describe_latencies(clock)),
+        "percentiles": SHOWN_PERCENTILES,
+    }
 
 
 def describe_latencies(clock: Clock) -> Iterator[dict[str, Any]]:

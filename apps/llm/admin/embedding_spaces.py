@@ -5,7 +5,7 @@ from django.utils.translation import gettext_lazy as _
 from unfold.admin import ModelAdmin
 from unfold.decorators import display
 
-from apps.core.admin.kit import ReadOnly, badge, moment
+from apps.core.admin.kit import ReadOnly, badge, column, moment
 from apps.core.words import Words
 from apps.llm.models import EmbeddingSpace
 
@@ -35,10 +35,5 @@ class EmbeddingSpaceAdmin(ReadOnly, ModelAdmin):
         label, colour = STATES[space.is_active]
         return badge(str(label), colour)
 
-    @display(description=_("Created at"), ordering="created_at")
-    def created(self, space: EmbeddingSpace) -> str:
-        return moment(space.created_at)
-
-    @display(description=_("In use since"), ordering="activated_at")
-    def activated(self, space: EmbeddingSpace) -> str:
-        return moment(space.activated_at)
+    created = column(_("Created at"), lambda space: moment(space.created_at), ordering="created_at")
+    activated = column(_("In use since"), lambda space: moment(space.activated_at), ordering="activated_at")

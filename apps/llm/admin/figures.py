@@ -20,8 +20,7 @@ from apps.core.pages.times import in_figures, in_words
 from apps.core.words import Words
 from apps.llm.admin.charts import day_label, money
 from apps.llm.domain.breaker import Phase
-from apps.llm.domain.forecast import LEAST_DAYS, Forecast
-from apps.llm.domain.phase_spans import PhaseSpan
+from apps.llm.domain.forecast import LEAST_DAYS, Forecast, PhaseSpan
 from apps.llm.domain.refusals import Help, advice_for
 from apps.llm.guards.figures import (
     Buckets,

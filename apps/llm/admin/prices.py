@@ -15,7 +15,7 @@ from unfold.admin import ModelAdmin
 from unfold.decorators import display
 from unfold.views import ChangeList
 
-from apps.core.admin.kit import moment, operator_access, two_lines
+from apps.core.admin.kit import column, moment, operator_access, two_lines
 from apps.core.domain.clock import SYSTEM_CLOCK, utcnow
 from apps.core.words import Words
 from apps.llm.domain.pricing import ANY_MODEL
@@ -143,9 +143,7 @@ class PriceAdmin(ModelAdmin):
     def out(self, price: Price) -> str:
         return exact_dollars(price.output_per_million)
 
-    @display(description=_("In effect from"), ordering="valid_from")
-    def since(self, price: Price) -> str:
-        return price.valid_from.isoformat()
+    since = column(_("In effect from"), lambda price: price.valid_from.isoformat(), ordering="valid_from")
 
     @display(description=_("State"), label=STATE_COLOURS)
     def state(self, price: Any) -> tuple[str, Words]:
@@ -168,9 +166,7 @@ class PriceAdmin(ModelAdmin):
             f"{by}, {confirmed_on(price).isoformat()}",
         )
 
-    @display(description=_("Last saved"))
-    def edited(self, price: Price) -> str:
-        return f"{moment(price.edited_at)}, {price.edited_by}"
+    edited = column(_("Last saved"), lambda price: f"{moment(price.edited_at)}, {price.edited_by}")
 
 
 def source_link(source: str) -> SafeString | str:

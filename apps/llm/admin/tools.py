@@ -12,13 +12,13 @@ from django.utils.translation import gettext_lazy as _
 from unfold.admin import ModelAdmin
 from unfold.decorators import display
 
-from apps.core.admin.kit import ReadOnly
+from apps.core.admin.kit import ReadOnly, column
 from apps.llm.admin.charts import protocol_chart
 from apps.llm.domain.protocol.statistics import ProtocolStatistics
 from apps.llm.models import RunOutcome, ToolRunDay
 from apps.llm.status import COUNTED_DAYS
 from apps.llm.tools.counts import UNKNOWN, RunCount, tool_statistics
-from apps.llm.tools.registry import tool_registry
+from apps.llm.tools.requests import tool_registry
 
 OUTCOME_COLOURS = {
     RunOutcome.DONE.value: "success",
@@ -69,17 +69,13 @@ class ToolRunDayAdmin(ReadOnly, ModelAdmin):
             request, {**tools_page(), "title": gettext("Tool statistics"), **(extra_context or {})}
         )
 
-    @display(description=_("Day (UTC)"), ordering="day")
-    def day_of(self, count: ToolRunDay) -> str:
-        return count.day.isoformat()
+    day_of = column(_("Day (UTC)"), lambda count: count.day.isoformat(), ordering="day")
 
     @display(description=_("Outcome"), ordering="outcome", label=OUTCOME_COLOURS)
     def ended(self, count: ToolRunDay) -> tuple[str, str]:
         return str(count.outcome), str(count.get_outcome_display())
 
-    @display(description=_("How often"), ordering="runs")
-    def how_often(self, count: ToolRunDay) -> str:
-        return f"{count.runs:,}"
+    how_often = column(_("How often"), lambda count: f"{count.runs:,}", ordering="runs")
 
 
 def tools_page() -> dict[str, Any]:

@@ -118,18 +118,13 @@ class BudgetDecision:
         return self.reservation is not None
 
 
-def can_reserve(window: BudgetWindow, amount: Decimal, budget: Budget) -> bool:
-    """Return whether `amount` still fits: spent, reserved and it together are at most the budget."""
-    return not budget.is_enforced or window.committed + amount <= budget.usd
-
-
 def reserve(window: BudgetWindow, estimated: Decimal, budget: Budget, now: int) -> tuple[BudgetWindow, BudgetDecision]:
     """Return the window of `now` after a request for `estimated`, the most a call can cost, and the answer.
 
     A budget that is switched off allows everything, and still adds up what is reserved and spent.
     """
     window, amount = roll_window(window, now), check_amount(estimated)
-    if not can_reserve(window, amount, budget):
+    if budget.is_enforced and window.committed + amount > budget.usd:
         return window, BudgetDecision(
             reason=BUDGET_EXCEEDED,
             shortfall=window.committed + amount - budget.usd,

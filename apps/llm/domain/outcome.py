@@ -3,7 +3,6 @@
 Everything that can be expected to go wrong is a ChatFailure, never an exception.
 """
 
-from collections.abc import Iterable
 from dataclasses import dataclass, field
 from decimal import Decimal
 from enum import StrEnum
@@ -82,11 +81,6 @@ class Stop:
         return text if text.endswith(".") else f"{text} ({self.reason})."
 
 
-def select_soonest(stops: Iterable[Stop]) -> Stop:
-    """Return the retryable stop with the shortest wait, else the first of all."""
-    return min(stops, key=lambda stop: (not stop.retryable, stop.retry_after_ms or 0))
-
-
 @dataclass(frozen=True, slots=True)
 class Effort:
     """What a call took, all its attempts together. cost_usd: None where a price is unknown."""
@@ -131,8 +125,8 @@ class ChatFailure:
 
     @property
     def stop(self) -> Stop:
-        """Return the stop that counts: the one to be retried first."""
-        return select_soonest(self.stops)
+        """Return the stop that counts: the retryable one with the shortest wait, else the first of all."""
+        return min(self.stops, key=lambda stop: (not stop.retryable, stop.retry_after_ms or 0))
 
     @property
     def stopped_by(self) -> StoppedBy:

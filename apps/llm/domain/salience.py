@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import Generic, Protocol, TypeVar
 
 from apps.core.domain.randomness import RNG
-from apps.llm.domain.tokens import estimate_tokens
+from apps.llm.domain.chat import estimate_tokens
 
 EMOTION_KEYWORDS: Mapping[float, tuple[str, ...]] = {
     1.0: ("love", "hate", "amazing", "terrible", "excited", "devastated"),

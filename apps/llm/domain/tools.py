@@ -162,7 +162,9 @@ class ToolRegistry:
             detail = f"This key may not use {tool.name}: it needs the permission {tool.permission}."
             return refuse(ToolOutcome.FORBIDDEN, ToolProblem("permission_denied", detail))
         if tool.writes and request.truncated:
-            return refuse(ToolOutcome.INVALID_PARAMETERS, *map(describe_truncated, request.truncated))
+            detail = "The output ends inside this parameter. Send the whole request again."
+            cut = [ToolProblem(TRUNCATED, detail, path or None) for path in request.truncated]
+            return refuse(ToolOutcome.INVALID_PARAMETERS, *cut)
         parameters = tool.named(request.parameters)
         if request.protocol is Protocol.VCP:
             parameters = parse_vcp_parameters(parameters, tool.parameters)
@@ -200,11 +202,6 @@ def parse_vcp_parameters(parameters: Mapping[str, Any], schema: Schema) -> dict[
             except (ValueError, RecursionError):
                 continue
     return parsed
-
-
-def describe_truncated(path: str) -> ToolProblem:
-    """Return the problem of a parameter that was cut."""
-    return ToolProblem(TRUNCATED, "The output ends inside this parameter. Send the whole request again.", path or None)
 
 
 def find_problems(validator: Draft202012Validator, parameters: Mapping[str, Any]) -> list[ToolProblem]:

@@ -43,7 +43,8 @@ class HashingEmbedder:
         vectors = np.zeros((len(texts), dimension), dtype=np.float64)
         for row, text in zip(vectors, check_texts(texts), strict=True):
             for word, count in Counter(_WORD.findall(nfkc(text).casefold())).items():
-                for number, weight in word_features(word):
+                features = remembered_features if len(word) <= MAX_REMEMBERED_CHARS else compute_features
+                for number, weight in features(word):
                     row[number % dimension] += weight * count**0.5
             for place in range(_TEXT_FEATURES):
                 number, weight = sign_feature(text, f"t{place}", _TEXT_WEIGHT)
@@ -55,11 +56,6 @@ class HashingEmbedder:
     def known_share(self, text: str) -> float:
         """Return 1: every word has features of its own."""
         return 1.0
-
-
-def word_features(word: str) -> tuple[Feature, ...]:
-    """Return the features of a word; those of usual words are remembered."""
-    return remembered_features(word) if len(word) <= MAX_REMEMBERED_CHARS else compute_features(word)
 
 
 def compute_features(word: str) -> tuple[Feature, ...]:

@@ -12,8 +12,15 @@ from django.db.models.functions import TruncDate
 
 from apps.core.domain.clock import SYSTEM_CLOCK, Clock, utcnow
 from apps.llm.domain.breaker import Phase
-from apps.llm.domain.forecast import LOOKED_BACK_DAYS, Forecast, PastDay, forecast_spending
-from apps.llm.domain.phase_spans import PhaseChange, PhaseSpan, phase_spans
+from apps.llm.domain.forecast import (
+    LOOKED_BACK_DAYS,
+    Forecast,
+    PastDay,
+    PhaseChange,
+    PhaseSpan,
+    forecast_spending,
+    phase_spans,
+)
 from apps.llm.models import Breaker, BreakerChange, BudgetDay, CallOutcome, ModelCall
 
 DIMENSIONS = ("purpose", "model", "actor")

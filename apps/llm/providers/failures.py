@@ -127,7 +127,10 @@ class ErrorTranslator:
         types = _error_types(body)
         settings = self._endpoint.settings
         if 200 <= status < 300:
-            status = next((STATUS_OF_TYPE[name] for name in types if name in STATUS_OF_TYPE), _status_in(body))
+            # An error inside a stream, into which some servers put an HTTP status.
+            code = str(body.get("code")) if isinstance(body, Mapping) else ""
+            found = int(code) if _ERROR_STATUS.fullmatch(code) else 500
+            status = next((STATUS_OF_TYPE[name] for name in types if name in STATUS_OF_TYPE), found)
         if status in {401, 402, 403} or NO_CREDIT.intersection(types):
             return ChatAuthError(
                 f"{self._who} refused the key, or its account has no credit left ({status}): "
@@ -137,7 +140,9 @@ class ErrorTranslator:
             )
         if status == 429 or status in _PASSING or status >= 500:
             busy = ChatRateLimitedError if status == 429 else ChatOverloadedError
-            wait = _retry_after_ms(headers, self._clock)
+            # OpenAI and Azure send it in milliseconds as well, which is more exact.
+            exact, now = headers.get("retry-after-ms", "").strip(), self._clock.now()
+            wait = int(exact) if _MILLISECONDS.fullmatch(exact) else parse_retry_after(headers.get("retry-after"), now)
             return busy(f"{self._who} answered {status}.", status=status, retry_after_ms=wait, usage=used)
         refusal = f"{self._who} refused the request ({status})."
         if status == 404 or status < 400:
@@ -156,15 +161,3 @@ def _error_types(body: object) -> list[str]:
     if not isinstance(inner, Mapping):
         return []
     return [value for value in (inner.get("code"), inner.get("type")) if isinstance(value, str)]
-
-
-def _status_in(body: object) -> int:
-    """Return the HTTP status that some servers put into an error inside a stream; 500 where there is none."""
-    code = str(body.get("code")) if isinstance(body, Mapping) else ""
-    return int(code) if _ERROR_STATUS.fullmatch(code) else 500
-
-
-def _retry_after_ms(headers: Mapping[str, str], clock: Clock) -> int | None:
-    """Return Retry-After, or the header in milliseconds that OpenAI and Azure send beside it, which is more exact."""
-    exact = headers.get("retry-after-ms", "").strip()
-    return int(exact) if _MILLISECONDS.fullmatch(exact) else parse_retry_after(headers.get("retry-after"), clock.now())

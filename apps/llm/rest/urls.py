@@ -2,12 +2,12 @@
 
 from django.urls import path
 
-from apps.llm.rest import models, tools
+from apps.llm.rest import views
 
 urlpatterns = [
-    path("status", models.ModelsStatusView.as_view(), name="llm-status"),
-    path("models", models.ModelsView.as_view(), name="llm-models"),
-    path("tools", tools.ToolsView.as_view(), name="llm-tools"),
-    path("tools/parse", tools.ParseView.as_view(), name="llm-tools-parse"),
-    path("tools/execute", tools.ExecuteView.as_view(), name="llm-tools-execute"),
+    path("status", views.ModelsStatusView.as_view(), name="llm-status"),
+    path("models", views.ModelsView.as_view(), name="llm-models"),
+    path("tools", views.ToolsView.as_view(), name="llm-tools"),
+    path("tools/parse", views.ParseView.as_view(), name="llm-tools-parse"),
+    path("tools/execute", views.ExecuteView.as_view(), name="llm-tools-execute"),
 ]

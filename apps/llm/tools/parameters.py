@@ -77,7 +77,9 @@ def field_schema(field: AnyField, description: str | None = None) -> Json:
             schema, text = {"type": "string"}, f"{text} {MOMENT_FORMAT}".lstrip()
         case serializers.CharField():
             blank = {} if field.allow_blank else {"minLength": 1}
-            schema = {"type": "string", **blank, **_limits(field, "Length"), **_pattern(field)}
+            patterns = [rule.regex for rule in field.validators if isinstance(rule, RegexValidator)]
+            pattern = {"pattern": re.compile(patterns[0]).pattern} if patterns else {}
+            schema = {"type": "string", **blank, **_limits(field, "Length"), **pattern}
         case JSONObjectField() | FilterField():
             schema = {"type": "object"}
         case _:
@@ -89,11 +91,6 @@ def field_schema(field: AnyField, description: str | None = None) -> Json:
 def _limits(field: Any, of: str) -> Json:
     limits = {f"min{of}": field.min_length, f"max{of}": field.max_length}
     return {name: limit for name, limit in limits.items() if limit is not None}
-
-
-def _pattern(field: AnyField) -> Json:
-    patterns = [rule.regex for rule in field.validators if isinstance(rule, RegexValidator)]
-    return {"pattern": re.compile(patterns[0]).pattern} if patterns else {}
 
 
 def checked_parameters(serializer: type[serializers.BaseSerializer[Any]], parameters: Mapping[str, Any]) -> Any:

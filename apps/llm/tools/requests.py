@@ -1,15 +1,27 @@
 """The output of a model as a request: parsed, run for a caller, and counted."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
+
+from django.conf import settings
+from django.utils.module_loading import import_string
 
 from apps.core.domain.scope import Access
 from apps.llm import metrics
 from apps.llm.domain.protocol.parser import parse_output
 from apps.llm.domain.protocol.results import ParsedOutput, ProtocolMode
 from apps.llm.domain.protocol.statistics import measure_output
-from apps.llm.domain.tools import ToolResult
+from apps.llm.domain.tools import Tool, ToolRegistry, ToolResult
 from apps.llm.tools.counts import counted_name, output_count, runs_count
-from apps.llm.tools.registry import tool_execute
+
+
+@cache
+def tool_registry() -> ToolRegistry:
+    """Return the tools in the table. Raises ImportError or ToolError when the table is wrong."""
+    paths: Sequence[str] = import_string(settings.TOOLS)
+    tools: list[Tool] = [import_string(path) for path in paths]
+    return ToolRegistry(tools)
 
 
 @dataclass(frozen=True)
@@ -38,7 +50,7 @@ def output_parse(*, text: str, mode: ProtocolMode = ProtocolMode.DUAL) -> Parsed
 def output_execute(*, access: Access, text: str, mode: ProtocolMode = ProtocolMode.DUAL) -> ExecutedOutput:
     """Run what the output of a model requests, under the caller's access. No output of a model raises."""
     parsed = output_parse(text=text, mode=mode)
-    results = tuple(tool_execute(access=access, request=request) for request in parsed.requests)
+    results = tuple(tool_registry().execute(access, request) for request in parsed.requests)
     runs_count(results=results)
     for result in results:
         metrics.RUNS.labels(tool=counted_name(result), outcome=result.outcome).inc()

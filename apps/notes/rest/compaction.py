@@ -2,14 +2,12 @@
 
 from uuid import UUID
 
-from drf_spectacular.utils import extend_schema
 from rest_framework import status
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from apps.core.rest.views import HubView, validate_query
-from apps.core.schemas.paging import Page, page_links
-from apps.core.schemas.serializers import Problem, validate
+from apps.core.rest.views import HubView, operation
+from apps.core.schemas.paging import page_output
 from apps.notes import selectors, services
 from apps.notes.schemas import compaction as schemas
 
@@ -17,15 +15,13 @@ from apps.notes.schemas import compaction as schemas
 class CompactView(HubView):
     """Asks for a compaction."""
 
-    @extend_schema(
-        operation_id="notes_compact", request=schemas.CompactInput, responses={202: schemas.CompactionOutput}
-    )
+    @operation("notes_compact", body=schemas.CompactInput, answer={202: schemas.CompactionOutput})
     def post(self, request: Request) -> Response:
         """Have a model draft a shorter MEMORY.md in the background; if one is in progress, return that one.
 
         It runs whether `llmCompactionEnabled` is on or off.
         """
-        data = validate(schemas.CompactInput, request.data)
+        data = self.read_body()
         asked = services.compaction_create(access=self.access, user_id=data.get("user_id"))
         return Response(schemas.compaction_json(asked), status=status.HTTP_202_ACCEPTED)
 
@@ -33,26 +29,23 @@ class CompactView(HubView):
 class CompactionsView(HubView):
     """The compactions of a user."""
 
-    query_methods = frozenset({"GET", "HEAD"})
-
-    @extend_schema(
-        operation_id="notes_compactions_list",
-        parameters=[schemas.CompactionListInput],
-        responses={200: schemas.CompactionPageOutput, 404: Problem},
+    @operation(
+        "notes_compactions_list",
+        query=schemas.CompactionListInput,
+        answer=page_output(schemas.CompactionOutput, "compactions"),
+        errors=(404,),
     )
     def get(self, request: Request) -> Response:
         """List the compactions of MEMORY.md, newest first."""
-        data = validate_query(schemas.CompactionListInput, request)
+        data = self.read_query()
         listed = selectors.compaction_list(self.access, data.get("user_id"))
-        page: Page[selectors.Compaction] = Page(listed, self.access, data.get("cursor"), data.get("limit"))
-        results = [schemas.compaction_json(each) for each in page.rows]
-        return Response({**page_links(page, request), "results": results})
+        return self.page(listed, data, schemas.compaction_json)
 
 
 class CompactionView(HubView):
     """One compaction."""
 
-    @extend_schema(operation_id="notes_compactions_retrieve", responses={200: schemas.CompactionDetailOutput})
+    @operation("notes_compactions_retrieve", answer=schemas.CompactionDetailOutput)
     def get(self, request: Request, uuid: UUID) -> Response:
         """Show a compaction with its draft, what that changes, and what became of each fact."""
         found = selectors.compaction_get(self.access, uuid)
@@ -62,11 +55,7 @@ class CompactionView(HubView):
 class CompactionApplyView(HubView):
     """Applies a draft."""
 
-    @extend_schema(
-        operation_id="notes_compactions_apply",
-        request=None,
-        responses={200: schemas.CompactionOutput, 409: Problem},
-    )
+    @operation("notes_compactions_apply", answer=schemas.CompactionOutput, errors=(409,))
     def post(self, request: Request, uuid: UUID) -> Response:
         """Make a draft the text of MEMORY.md; what was there stays as a version.
 
@@ -78,11 +67,7 @@ class CompactionApplyView(HubView):
 class CompactionDiscardView(HubView):
     """Discards a draft."""
 
-    @extend_schema(
-        operation_id="notes_compactions_discard",
-        request=None,
-        responses={200: schemas.CompactionOutput, 409: Problem},
-    )
+    @operation("notes_compactions_discard", answer=schemas.CompactionOutput, errors=(409,))
     def post(self, request: Request, uuid: UUID) -> Response:
         """Discard a draft; it can still be read."""
         return Response(schemas.compaction_json(services.compaction_discard(access=self.access, uuid=uuid)))
@@ -91,11 +76,7 @@ class CompactionDiscardView(HubView):
 class CompactionUndoView(HubView):
     """Undoes an applied draft."""
 
-    @extend_schema(
-        operation_id="notes_compactions_undo",
-        request=None,
-        responses={200: schemas.CompactionOutput, 409: Problem},
-    )
+    @operation("notes_compactions_undo", answer=schemas.CompactionOutput, errors=(409,))
     def post(self, request: Request, uuid: UUID) -> Response:
         """Bring back the text that MEMORY.md had before.
 

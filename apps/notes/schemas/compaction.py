@@ -84,14 +84,6 @@ class CompactionDetailOutput(CompactionOutput):
     facts: list[FactChangeOutput]
 
 
-class CompactionPageOutput(TypedDict):
-    """A page of compactions, the newest first."""
-
-    next: str | None
-    previous: str | None
-    results: list[CompactionOutput]
-
-
 def compaction_json(row: Compaction) -> CompactionOutput:
     """Return a compaction as the API shows it."""
     counts = Counter(fact["action"] for fact in row.facts)

@@ -156,14 +156,6 @@ class ConversationDetailOutput(ConversationOutput):
     latest_messages: list[MessageOutput]
 
 
-class ConversationPageOutput(TypedDict):
-    """A page of conversations, the newest first."""
-
-    next: str | None
-    previous: str | None
-    results: list[ConversationOutput]
-
-
 class AddedMessageOutput(TypedDict):
     """What became of a message."""
 

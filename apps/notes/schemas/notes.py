@@ -131,14 +131,6 @@ class VersionTextOutput(VersionOutput):
     text: str
 
 
-class VersionPageOutput(TypedDict):
-    """A page of versions, the newest first."""
-
-    next: str | None
-    previous: str | None
-    results: list[VersionOutput]
-
-
 class ChangeOutput(TypedDict):
     """What a change did."""
 

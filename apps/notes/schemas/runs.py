@@ -92,14 +92,6 @@ class RunDetailOutput(RunOutput):
     results: list[FactOutput]
 
 
-class RunPageOutput(TypedDict):
-    """A page of runs, the newest first."""
-
-    next: str | None
-    previous: str | None
-    results: list[RunOutput]
-
-
 class AutoMemoryOutput(TypedDict):
     """How automatic memory is doing."""
 

@@ -1,7 +1,6 @@
 """Connecting an app by a code, in the manner of RFC 8628: without a key, since it asks for one."""
 
 from django.urls import reverse
-from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
@@ -9,8 +8,7 @@ from apps.accounts.selectors import client_address
 from apps.core.domain.clock import SYSTEM_CLOCK, utcnow
 from apps.core.domain.scope import Permission
 from apps.core.pages.addresses import hub_address
-from apps.core.rest.views import HubView
-from apps.core.schemas.serializers import Problem, validate
+from apps.core.rest.views import HubView, operation
 from apps.people import services
 from apps.people.schemas.connecting import ConnectInput, ConnectOutput, ConnectTokenInput, ConnectTokenOutput
 
@@ -23,16 +21,14 @@ class ConnectView(HubView):
     authentication_classes = ()
     permission_classes = ()
 
-    @extend_schema(
-        operation_id="apps_connect", request=ConnectInput, responses={200: ConnectOutput, 429: Problem}, auth=[]
-    )
+    @operation("apps_connect", body=ConnectInput, answer=ConnectOutput, errors=(429,), auth=[])
     def post(self, request: Request) -> Response:
         """Ask for a key with a code.
 
         Show the code to the person, who types it on the page *Apps*, and ask for the key until they answered. Needs no
         key. 429 for an address that asks too often.
         """
-        data = validate(ConnectInput, request.data)
+        data = self.read_body()
         codes = services.connection_request(
             name=data["name"], permission=Permission(data["permission"]), address=client_address(request)
         )
@@ -53,9 +49,7 @@ class ConnectTokenView(HubView):
     authentication_classes = ()
     permission_classes = ()
 
-    @extend_schema(
-        operation_id="apps_connect_token", request=ConnectTokenInput, responses={200: ConnectTokenOutput}, auth=[]
-    )
+    @operation("apps_connect_token", body=ConnectTokenInput, answer=ConnectTokenOutput, auth=[])
     def post(self, request: Request) -> Response:
         """Fetch the key once the person has confirmed it.
 
@@ -63,7 +57,7 @@ class ConnectTokenView(HubView):
         again after `interval` seconds), `slow_down` (5 seconds later each time), `access_denied` or `expired_token`
         (the end).
         """
-        data = validate(ConnectTokenInput, request.data)
+        data = self.read_body()
         key, secret = services.connection_fetch(device_code=data["device_code"])
         answer: ConnectTokenOutput = {
             "key": secret,

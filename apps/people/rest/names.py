@@ -1,113 +1,67 @@
 """Lists of users, households, personas, projects, types and sessions, and the figures of one user."""
 
-from typing import Any, ClassVar
-
-from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from apps.core.domain.cursors import Cursor
-from apps.core.rest.views import HubView, validate_query
-from apps.core.schemas.paging import DEFAULT_PAGE, page_links
-from apps.core.schemas.serializers import Problem, scope_of
+from apps.core.rest.views import HubView, operation
+from apps.core.schemas.outputs import Url
+from apps.core.schemas.paging import DEFAULT_PAGE, page_output
+from apps.core.schemas.serializers import scope_of
 from apps.people import selectors
-from apps.people.schemas.names import NameListInput, NamePageOutput, UserOutput, render_name, render_user
+from apps.people.schemas.names import NameListInput, NameOutput, UserOutput, render_name, render_user
 from apps.people.selectors import NameKind
 
-RESPONSES: dict[int, Any] = {200: NamePageOutput, 404: Problem}
+NAME_PAGE = page_output(
+    NameOutput, "names", ", in the order of their characters", link=Url, total=int, results_first=True
+)
 
 
-class NamesView(HubView):
-    """The names of one kind that memories and events have."""
+def names_view(kind: NameKind, description: str) -> type[HubView]:
+    """Return the view that lists the names of one kind. description: what the OpenAPI document says of it."""
 
-    kind: ClassVar[NameKind]
-    is_heavy = True
-    query_methods = frozenset({"GET", "HEAD"})
+    class NamesView(HubView):
+        """The names of one kind that memories and events have."""
 
-    def answer(self, request: Request) -> Response:
-        """Return a page of names."""
-        data = validate_query(NameListInput, request)
-        page = selectors.name_page(
-            self.access,
-            scope_of(data),
-            self.kind,
-            cursor=Cursor.read(data["cursor"]) if "cursor" in data else None,
-            limit=data.get("limit", DEFAULT_PAGE),
-            count=data.get("count", False),
+        is_heavy = True
+
+        @operation(
+            f"{kind.name.lower()}_list", query=NameListInput, answer=NAME_PAGE, errors=(404,), description=description
         )
-        return Response({**page_links(page, request), "results": [render_name(row, self.kind) for row in page.rows]})
+        def get(self, request: Request) -> Response:
+            """Return a page of names."""
+            data = self.read_query()
+            page = selectors.name_page(
+                self.access,
+                scope_of(data),
+                kind,
+                cursor=Cursor.read(data["cursor"]) if "cursor" in data else None,
+                limit=data.get("limit", DEFAULT_PAGE),
+                count=data.get("count", False),
+            )
+            return self.answer_page(page, [render_name(row, kind) for row in page.rows])
+
+    return NamesView
 
 
-class UsersView(NamesView):
-    """The users of this hub."""
-
-    kind = NameKind.USERS
-
-    @extend_schema(operation_id="users_list", parameters=[NameListInput], responses=RESPONSES)
-    def get(self, request: Request) -> Response:
-        """List users who have memories or events, with the number of both, sorted by id."""
-        return self.answer(request)
-
-
-class HouseholdsView(NamesView):
-    """The households of this hub."""
-
-    kind = NameKind.HOUSEHOLDS
-
-    @extend_schema(operation_id="households_list", parameters=[NameListInput], responses=RESPONSES)
-    def get(self, request: Request) -> Response:
-        """List households that have memories or events, with the number of both."""
-        return self.answer(request)
-
-
-class PersonasView(NamesView):
-    """The personas of this hub."""
-
-    kind = NameKind.PERSONAS
-
-    @extend_schema(operation_id="personas_list", parameters=[NameListInput], responses=RESPONSES)
-    def get(self, request: Request) -> Response:
-        """List personas that have memories or events, with the number of both."""
-        return self.answer(request)
-
-
-class ProjectsView(NamesView):
-    """The projects that memories are tagged with."""
-
-    kind = NameKind.PROJECTS
-
-    @extend_schema(operation_id="projects_list", parameters=[NameListInput], responses=RESPONSES)
-    def get(self, request: Request) -> Response:
-        """List the projects that memories are tagged with, and the number of memories."""
-        return self.answer(request)
-
-
-class TypesView(NamesView):
-    """The types that memories are tagged with."""
-
-    kind = NameKind.TYPES
-
-    @extend_schema(operation_id="types_list", parameters=[NameListInput], responses=RESPONSES)
-    def get(self, request: Request) -> Response:
-        """List the types that memories are tagged with, and the number of memories."""
-        return self.answer(request)
-
-
-class SessionsView(NamesView):
-    """The sessions in which memories were saved."""
-
-    kind = NameKind.SESSIONS
-
-    @extend_schema(operation_id="sessions_list", parameters=[NameListInput], responses=RESPONSES)
-    def get(self, request: Request) -> Response:
-        """List the sessions in which memories were first said, and the number of memories."""
-        return self.answer(request)
+UsersView = names_view(NameKind.USERS, "List users who have memories or events, with the number of both, sorted by id.")
+HouseholdsView = names_view(
+    NameKind.HOUSEHOLDS, "List households that have memories or events, with the number of both."
+)
+PersonasView = names_view(NameKind.PERSONAS, "List personas that have memories or events, with the number of both.")
+ProjectsView = names_view(
+    NameKind.PROJECTS, "List the projects that memories are tagged with, and the number of memories."
+)
+TypesView = names_view(NameKind.TYPES, "List the types that memories are tagged with, and the number of memories.")
+SessionsView = names_view(
+    NameKind.SESSIONS, "List the sessions in which memories were first said, and the number of memories."
+)
 
 
 class UserView(HubView):
     """One user."""
 
-    @extend_schema(operation_id="users_retrieve", responses={200: UserOutput})
+    @operation("users_retrieve", answer=UserOutput)
     def get(self, request: Request, user_id: str) -> Response:
         """Show a user in figures: memories by status, receipts by state, events, and how many names of each kind."""
         return Response(render_user(selectors.user_figures(self.access, user_id)))

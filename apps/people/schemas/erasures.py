@@ -1,11 +1,11 @@
 """Inputs and outputs of erasures."""
 
-from typing import Annotated, NotRequired, TypedDict
+from typing import Annotated, TypedDict
 
 from rest_framework import serializers
 
 from apps.core.schemas.fields import IdentifierField, StrictBooleanField
-from apps.core.schemas.outputs import Moment, Url, Uuid, iso
+from apps.core.schemas.outputs import Moment, Uuid, iso
 from apps.core.schemas.paging import cursor_field, limit_field
 from apps.core.schemas.serializers import StrictSerializer
 from apps.people.models import Erasure, ErasureState
@@ -68,15 +68,6 @@ class PreviewOutput(TypedDict):
     dry_run: bool
     found: Counts
     problems: Annotated[list[str], "What is in its way."]
-
-
-class ErasurePageOutput(TypedDict):
-    """A page of erasures, the newest first."""
-
-    results: list[ErasureOutput]
-    next: Url | None
-    previous: Url | None
-    total: NotRequired[int]
 
 
 def render_erasure(erasure: Erasure, left: dict[str, int] | None = None) -> ErasureOutput:

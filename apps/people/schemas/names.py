@@ -2,7 +2,7 @@
 
 from typing import Annotated, Any, NotRequired, TypedDict
 
-from apps.core.schemas.outputs import Moment, Url, iso
+from apps.core.schemas.outputs import Moment, iso
 from apps.core.schemas.paging import PageInput
 from apps.people.selectors import NamedFigures, NameKind, UserFigures
 
@@ -20,15 +20,6 @@ class NameOutput(TypedDict):
     events: NotRequired[
         Annotated[int, "From the database and from segment files. Only for users, households and personas."]
     ]
-
-
-class NamePageOutput(TypedDict):
-    """A page of names, in the order of their characters."""
-
-    results: list[NameOutput]
-    next: Url | None
-    previous: Url | None
-    total: NotRequired[int]
 
 
 class UserOutput(TypedDict):

@@ -2,7 +2,6 @@
 
 from typing import Any
 
-from drf_spectacular.utils import extend_schema
 from rest_framework import status
 from rest_framework.exceptions import ValidationError
 from rest_framework.request import Request
@@ -10,11 +9,10 @@ from rest_framework.response import Response
 
 from apps.core.domain.clock import SYSTEM_CLOCK, utcnow
 from apps.core.domain.scope import Access, Permission
-from apps.core.rest.openapi import LOCATION
-from apps.core.rest.permissions import HasKeyPermission
-from apps.core.rest.views import HubView, created, validate_query
+from apps.core.rest.authentication import HasKeyPermission
+from apps.core.rest.views import LOCATION, HubView, created, operation
 from apps.core.schemas.bodies import batch_limit, document_limit, pair_limit
-from apps.core.schemas.serializers import Problem, validate
+from apps.core.schemas.serializers import validate
 from apps.rules import selectors, services
 from apps.rules.domain.documents.problems import InvalidRuleError
 from apps.rules.schemas import inputs, outputs
@@ -52,23 +50,18 @@ class RuleView(HubView):
 class RulesView(RuleView):
     """All rules."""
 
-    query_methods = frozenset({"GET", "HEAD"})
-
-    @extend_schema(operation_id="rules_list", parameters=[inputs.RawQuery], responses={200: outputs.RuleListOutput})
+    @operation("rules_list", query=inputs.RawQuery, answer=outputs.RuleListOutput)
     def get(self, request: Request) -> Response:
         """List the rules in the order in which they are tried, each with all settings that it inherits."""
-        raw = validate_query(inputs.RawQuery, request).get("raw", False)
+        raw = self.read_query().get("raw", False)
         rules = selectors.rules_visible(self.access)
         documents = [selectors.rule_get(self.access, rule.name) if raw else rule.to_document() for rule in rules]
         version = outputs.shown_version(self.access, selectors.registry_version())
         results = [outputs.render_rule(self.access, document) for document in documents]
         return Response({"results": results, "count": len(results), "version": version})
 
-    @extend_schema(
-        operation_id="rules_register",
-        request=inputs.RULE_BODY,
-        responses={201: outputs.RuleOutput, 409: Problem},
-        parameters=[LOCATION],
+    @operation(
+        "rules_register", body=inputs.RULE_BODY, answer={201: outputs.RuleOutput}, errors=(409,), headers=[LOCATION]
     )
     def post(self, request: Request) -> Response:
         """Register a rule. What it leaves out, it inherits from the rule that it extends, or from the defaults."""
@@ -79,41 +72,36 @@ class RulesView(RuleView):
 class OneRuleView(RuleView):
     """One rule."""
 
-    query_methods = frozenset({"GET", "HEAD", "PATCH", "DELETE"})
-
-    @extend_schema(operation_id="rules_retrieve", parameters=[inputs.RawQuery], responses={200: outputs.RuleOutput})
+    @operation("rules_retrieve", query=inputs.RawQuery, answer=outputs.RuleOutput)
     def get(self, request: Request, name: str) -> Response:
         """Return a rule with all settings that it inherits, or with `raw` as it was sent."""
-        if validate_query(inputs.RawQuery, request).get("raw", False):
+        if self.read_query().get("raw", False):
             return Response(outputs.render_rule(self.access, selectors.rule_get(self.access, name)))
         return Response(outputs.render_resolved(self.access, selectors.rule_resolved(self.access, name)))
 
-    @extend_schema(
-        operation_id="rules_update",
-        parameters=[inputs.VersionQuery],
-        request=inputs.CHANGES_BODY,
-        responses={200: outputs.RuleOutput, 409: Problem},
+    @operation(
+        "rules_update", query=inputs.VersionQuery, body=inputs.CHANGES_BODY, answer=outputs.RuleOutput, errors=(409,)
     )
     def patch(self, request: Request, name: str) -> Response:
         """Change some settings: objects are merged member by member, null makes a setting inherit again."""
         refuse_hidden(self.access, name)
-        outcome = services.rule_update(
-            name=name, changes=request.data, actor=self.access.actor, expected_version=expected_version(request)
-        )
+        seen = self.read_query().get("expected_version")
+        outcome = services.rule_update(name=name, changes=request.data, actor=self.access.actor, expected_version=seen)
         return Response(outputs.render_resolved(self.access, outcome.rule))
 
-    @extend_schema(operation_id="rules_delete", parameters=[inputs.VersionQuery], responses={204: None, 409: Problem})
+    @operation("rules_delete", query=inputs.VersionQuery, answer={204: None}, errors=(409,))
     def delete(self, request: Request, name: str) -> Response:
         """Delete a rule that no other rule extends; its history stays."""
         refuse_hidden(self.access, name)
-        services.rule_delete(name=name, actor=self.access.actor, expected_version=expected_version(request))
+        seen = self.read_query().get("expected_version")
+        services.rule_delete(name=name, actor=self.access.actor, expected_version=seen)
         return Response(status=status.HTTP_204_NO_CONTENT)
 
 
 class ExportView(RuleView):
     """The rules, to store them elsewhere."""
 
-    @extend_schema(operation_id="rules_export", responses={200: outputs.ExportOutput})
+    @operation("rules_export", answer=outputs.ExportOutput)
     def get(self, request: Request) -> Response:
         """Return all rules as they were sent, in a form that `load` accepts."""
         rules = selectors.rules_export(self.access)
@@ -127,7 +115,7 @@ class LoadView(RuleView):
     body_limit = staticmethod(batch_limit)
     is_heavy = True
 
-    @extend_schema(operation_id="rules_load", request=inputs.LoadInput, responses={200: outputs.RuleListOutput})
+    @operation("rules_load", body=inputs.LoadInput, answer=outputs.RuleListOutput)
     def post(self, request: Request) -> Response:
         """Register all of these rules, or none. Existing ones are replaced; the order does not matter."""
         data = {"rules": request.data} if isinstance(request.data, list) else request.data
@@ -143,10 +131,10 @@ class MatchView(RuleView):
     body_limit = staticmethod(pair_limit)
     reads = RuleView.reads | {"POST"}
 
-    @extend_schema(operation_id="rules_match", request=inputs.MatchInput, responses={200: outputs.MatchOutput})
+    @operation("rules_match", body=inputs.MatchInput, answer=outputs.MatchOutput)
     def post(self, request: Request) -> Response:
         """Find the rule for a conflict of two memories. Conditions of rules apply to the candidate."""
-        data = validate(inputs.MatchInput, request.data)
+        data = self.read_body()
         now = utcnow(SYSTEM_CLOCK)
         records = [inputs.record_of(key, data.get(key) or {}, self.access, now) for key in ("candidate", "existing")]
         found = selectors.find_matching_rule(records[0], records[1], self.access)
@@ -161,23 +149,13 @@ class EvaluateView(RuleView):
     body_limit = staticmethod(pair_limit)
     reads = RuleView.reads | {"POST"}
 
-    @extend_schema(
-        operation_id="rules_evaluate",
-        request=inputs.EvaluateInput,
-        responses={200: outputs.EvaluateOutput, 404: Problem},
-    )
+    @operation("rules_evaluate", body=inputs.EvaluateInput, answer=outputs.EvaluateOutput, errors=(404,))
     def post(self, request: Request) -> Response:
         """Decide about two memories without changing anything."""
-        data = validate(inputs.EvaluateInput, request.data)
+        data = self.read_body()
         now = utcnow(SYSTEM_CLOCK)
         candidate, existing = (inputs.record_of(key, data[key], self.access, now) for key in ("candidate", "existing"))
         evaluation = services.evaluate(
             self.access, candidate, existing, rule=data.get("rule"), config=data.get("config")
         )
         return Response(outputs.render_evaluation(self.access, evaluation))
-
-
-def expected_version(request: Request) -> int | None:
-    """Return the version that the caller has seen, from the query string."""
-    version: int | None = validate_query(inputs.VersionQuery, request).get("expected_version")
-    return version

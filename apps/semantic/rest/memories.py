@@ -4,7 +4,7 @@ from typing import Any
 from uuid import UUID
 
 from django.db import DatabaseError, InterfaceError
-from drf_spectacular.utils import OpenApiParameter, extend_schema
+from drf_spectacular.utils import OpenApiParameter
 from rest_framework import status
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -13,12 +13,12 @@ from apps.core.domain.clock import SYSTEM_CLOCK, utcnow
 from apps.core.domain.errors import MemoryHubError, StaleVersionError
 from apps.core.domain.filters.expression import EVERYTHING
 from apps.core.domain.scope import Permission
-from apps.core.rest.openapi import LOCATION
-from apps.core.rest.views import HubView, created, refuse_body, validate_query
+from apps.core.rest.views import LOCATION, HubView, created, operation
 from apps.core.schemas.batches import ItemRefusedError, item_error, validate_item
 from apps.core.schemas.bodies import batch_limit, document_limit, item_limit, search_limit
-from apps.core.schemas.paging import Page, page_filters, page_links
-from apps.core.schemas.serializers import Problem, scope_of, validate
+from apps.core.schemas.outputs import Url
+from apps.core.schemas.paging import Total, page_filters, page_output
+from apps.core.schemas.serializers import scope_of
 from apps.semantic import selectors, services
 from apps.semantic.domain.memory import MemoryDraft
 from apps.semantic.models import Memory
@@ -29,7 +29,6 @@ from apps.semantic.schemas.memories import (
     ListInput,
     MemoryInput,
     MemoryOutput,
-    MemoryPage,
     SaveOutput,
     SelectionInput,
     SelectionOutput,
@@ -48,30 +47,35 @@ class MemoriesView(HubView):
     """Save and list memories."""
 
     body_limit = staticmethod(item_limit)
-    query_methods = frozenset({"GET", "HEAD"})
 
-    @extend_schema(operation_id="memories_list", parameters=[ListInput], responses={200: MemoryPage, 404: Problem})
+    @operation(
+        "memories_list",
+        query=ListInput,
+        answer=page_output(
+            MemoryOutput,
+            "a list",
+            ", the newest memory first unless `sort` says otherwise",
+            link=Url,
+            total=Total,
+            name="MemoryPage",
+        ),
+        errors=(404,),
+    )
     def get(self, request: Request) -> Response:
         """List memories, newest first."""
-        data = validate_query(ListInput, request)
+        data = self.read_query()
         filters = page_filters(data)
         order, where = make_order(filters.pop("sort", None)), filters.pop("where", EVERYTHING)
-        include, cursor, counted = filters.pop("include", ()), data.get("cursor"), data.get("count", False)
+        include = filters.pop("include", ())
         memories = selectors.memory_list(self.access, scope_of(data), filters, where, include=include)
-        page = Page(memories, self.access, cursor, data.get("limit"), order=order, count=counted, include=include)
         now = utcnow(SYSTEM_CLOCK)
-        return Response({**page_links(page, request), "results": [render_memory(memory, now) for memory in page.rows]})
+        return self.page(memories, data, lambda memory: render_memory(memory, now), order=order, include=include)
 
     # Answers have the confidence at the moment when the request came: saving takes time, in which nothing decays.
-    @extend_schema(
-        operation_id="memories_save",
-        request=MemoryInput,
-        responses={201: SaveOutput, 200: SaveOutput},
-        parameters=[LOCATION],
-    )
+    @operation("memories_save", body=MemoryInput, answer={201: SaveOutput, 200: SaveOutput}, headers=[LOCATION])
     def post(self, request: Request) -> Response:
         """Save a memory. An exact duplicate in the same scope improves the stored one or is skipped."""
-        draft, now = make_draft(validate(MemoryInput, request.data)), utcnow(SYSTEM_CLOCK)
+        draft, now = make_draft(self.read_body()), utcnow(SYSTEM_CLOCK)
         result = services.memory_save(access=self.access, draft=draft)
         body, headers = render_save(result, now), etag_of(result.memory)
         if result.action == "inserted":
@@ -85,11 +89,11 @@ class BatchView(HubView):
     body_limit = staticmethod(batch_limit)
     is_heavy = True
 
-    @extend_schema(operation_id="memories_save_batch", request=BatchInput, responses={200: BatchOutput})
+    @operation("memories_save_batch", body=BatchInput, answer=BatchOutput)
     def post(self, request: Request) -> Response:
         """Save up to 1,000 memories in one transaction. One answer per item, in order; a bad item fails alone."""
         items: list[MemoryDraft | dict[str, Any]] = []
-        for item in validate(BatchInput, request.data)["memories"]:
+        for item in self.read_body()["memories"]:
             try:
                 items.append(make_draft(validate_item(MemoryInput, item)))
             except ItemRefusedError as refused:
@@ -100,7 +104,8 @@ class BatchView(HubView):
         for item in items:
             outcome = next(saved) if isinstance(item, MemoryDraft) else item
             if isinstance(outcome, services.SaveResult):
-                results.append({"status": save_status(outcome), **render_save(outcome, now)})
+                code = 201 if outcome.action == "inserted" else 200
+                results.append({"status": code, **render_save(outcome, now)})
             else:
                 results.append(item_error(outcome) if isinstance(outcome, MemoryHubError) else outcome)
         return Response({"results": results, "count": len(results)})
@@ -112,10 +117,10 @@ class DeletionView(HubView):
     body_limit = staticmethod(document_limit)
     is_heavy = True
 
-    @extend_schema(operation_id="memories_delete_many", request=SelectionInput, responses={200: SelectionOutput})
+    @operation("memories_delete_many", body=SelectionInput, answer=SelectionOutput)
     def post(self, request: Request) -> Response:
         """Soft-delete memories by their ids or by a filter; each can be restored. `dry_run` says how many."""
-        data = validate(SelectionInput, request.data)
+        data = self.read_body()
         chosen = services.Selection(scope_of(data), tuple(data.get("ids", ())), data.get("where", EVERYTHING))
         result = services.memories_delete(access=self.access, chosen=chosen, dry_run=data["dry_run"])
         return Response({**result._asdict(), "dry_run": data["dry_run"]})
@@ -126,26 +131,27 @@ class MemoryView(HubView):
 
     body_limit = staticmethod(item_limit)
 
-    @extend_schema(operation_id="memories_retrieve", responses={200: MemoryOutput})
+    @operation("memories_retrieve", answer=MemoryOutput)
     def get(self, request: Request, uuid: UUID) -> Response:
         """Show a memory."""
         memory = selectors.memory_get(self.access, uuid)
         return Response(render_memory(memory, utcnow(SYSTEM_CLOCK)), headers=etag_of(memory))
 
-    @extend_schema(
-        operation_id="memories_update",
-        request=UpdateInput,
-        parameters=[OpenApiParameter("If-Match", str, OpenApiParameter.HEADER, description="The version to change.")],
-        responses={200: SaveOutput, 409: Problem, 412: Problem},
+    @operation(
+        "memories_update",
+        body=UpdateInput,
+        answer=SaveOutput,
+        errors=(409, 412),
+        headers=[OpenApiParameter("If-Match", str, OpenApiParameter.HEADER, description="The version to change.")],
     )
     def patch(self, request: Request, uuid: UUID) -> Response:
         """Change a memory. New content is compared with other memories as if it were saved; its history is kept."""
-        fields, now = dict(validate(UpdateInput, request.data)), utcnow(SYSTEM_CLOCK)
+        fields, now = dict(self.read_body()), utcnow(SYSTEM_CLOCK)
         edit = services.MemoryEdit(fields, fields.pop("embedding", None), wanted_version(request))
         result = services.memory_update(access=self.access, uuid=uuid, edit=edit)
         return Response(render_save(result, now), headers=etag_of(result.memory))
 
-    @extend_schema(operation_id="memories_delete", responses={204: None})
+    @operation("memories_delete", answer={204: None})
     def delete(self, request: Request, uuid: UUID) -> Response:
         """Soft-delete a memory; it can be restored."""
         services.memory_delete(access=self.access, uuid=uuid)
@@ -155,10 +161,10 @@ class MemoryView(HubView):
 class ReinforceView(HubView):
     """Reinforce a memory."""
 
-    @extend_schema(operation_id="memories_reinforce", request=None, responses={200: MemoryOutput, 409: Problem})
+    @operation("memories_reinforce", answer=MemoryOutput, errors=(409,))
     def post(self, request: Request, uuid: UUID) -> Response:
         """Restart the decay of a reinforceable memory."""
-        refuse_body(request)
+        self.read_body()
         now = utcnow(SYSTEM_CLOCK)
         memory = services.memory_reinforce(access=self.access, uuid=uuid)
         return Response(render_memory(memory, now))
@@ -167,10 +173,10 @@ class ReinforceView(HubView):
 class RestoreView(HubView):
     """Restore a memory."""
 
-    @extend_schema(operation_id="memories_restore", request=None, responses={200: MemoryOutput, 409: Problem})
+    @operation("memories_restore", answer=MemoryOutput, errors=(409,))
     def post(self, request: Request, uuid: UUID) -> Response:
         """Undo a soft delete."""
-        refuse_body(request)
+        self.read_body()
         memory = services.memory_restore(access=self.access, uuid=uuid)
         return Response(render_memory(memory, utcnow(SYSTEM_CLOCK)))
 
@@ -178,7 +184,7 @@ class RestoreView(HubView):
 class HistoryView(HubView):
     """The history of a memory."""
 
-    @extend_schema(operation_id="memories_history", responses={200: HistoryOutput})
+    @operation("memories_history", answer=HistoryOutput)
     def get(self, request: Request, uuid: UUID) -> Response:
         """Show every change of a memory, deleted or not, oldest first."""
         steps = [render_revision(step) for step in selectors.memory_history(self.access, uuid)]
@@ -191,10 +197,10 @@ class SearchView(HubView):
     needed_permission = Permission.READ
     body_limit = staticmethod(search_limit)
 
-    @extend_schema(operation_id="search", request=SearchInput, responses={200: SearchOutput, 422: Problem})
+    @operation("search", body=SearchInput, answer=SearchOutput, errors=(422,))
     def post(self, request: Request) -> Response:
         """Find memories by meaning and by words, best match first."""
-        query = make_query(validate(SearchInput, request.data))
+        query = make_query(self.read_body())
         result = services.memory_search(self.access, query)
         return Response(render_search(result, utcnow(SYSTEM_CLOCK), query.explain))
 
@@ -202,7 +208,7 @@ class SearchView(HubView):
 class StoreStatusView(HubView):
     """The state of the store."""
 
-    @extend_schema(operation_id="status", responses={200: StatusOutput, 503: StatusOutput})
+    @operation("status", answer={200: StatusOutput, 503: StatusOutput})
     def get(self, request: Request) -> Response:
         """Say whether the store answers, and how many memories this key can see."""
         report, has_bound = services.store_status(self.access), not self.access.bound.is_everything
@@ -235,8 +241,3 @@ def wanted_version(request: Request) -> str | None:
     if not (len(header) > 2 and header[0] == header[-1] == '"' and '"' not in header[1:-1]):
         raise StaleVersionError("If-Match takes one version in quotation marks, as in an ETag, or *.")
     return header[1:-1]
-
-
-def save_status(result: services.SaveResult) -> int:
-    """Return the HTTP status of a save."""
-    return status.HTTP_201_CREATED if result.action == "inserted" else status.HTTP_200_OK

@@ -1,15 +1,14 @@
 """The view that rehearses a change of a merge rule (DESIGN section 5)."""
 
 from django.urls import path
-from drf_spectacular.utils import extend_schema
 from rest_framework.exceptions import ValidationError
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from apps.core.domain.scope import Permission
-from apps.core.rest.views import HubView
+from apps.core.rest.views import HubView, operation
 from apps.core.schemas.bodies import document_limit
-from apps.core.schemas.serializers import Problem, scope_of, validate
+from apps.core.schemas.serializers import scope_of
 from apps.rules.domain.documents.problems import InvalidRuleError
 from apps.semantic import services
 from apps.semantic.schemas.rehearsal import RehearsalOutput, RehearseInput, render_rehearsal
@@ -22,10 +21,10 @@ class RehearseView(HubView):
     body_limit = staticmethod(document_limit)
     is_heavy = True
 
-    @extend_schema(operation_id="rules_rehearse", request=RehearseInput, responses={200: RehearsalOutput, 404: Problem})
+    @operation("rules_rehearse", body=RehearseInput, answer=RehearsalOutput, errors=(404,))
     def post(self, request: Request, name: str) -> Response:
         """Replay recorded decisions under a changed rule, and report which would differ. Changes nothing."""
-        data = validate(RehearseInput, request.data)
+        data = self.read_body()
         rehearsal = services.rehearse(
             self.access,
             name,

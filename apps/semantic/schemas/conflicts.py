@@ -1,6 +1,6 @@
 """Inputs and outputs of receipts."""
 
-from typing import Annotated, Any, NotRequired, TypedDict
+from typing import Annotated, Any, TypedDict
 
 from rest_framework import serializers
 
@@ -8,7 +8,7 @@ from apps.core.domain.origin import WriteOrigin
 from apps.core.domain.scope import Access
 from apps.core.schemas.fields import AwareDateTimeField, StrictChoiceField
 from apps.core.schemas.origins import OriginName
-from apps.core.schemas.outputs import Moment, Url, Uuid, iso
+from apps.core.schemas.outputs import Moment, Uuid, iso
 from apps.core.schemas.paging import PageInput
 from apps.core.schemas.serializers import StrictSerializer
 from apps.rules.domain.documents.rule import MAX_NAME_CHARS
@@ -94,15 +94,6 @@ class ConflictOutput(TypedDict):
     at: Moment
     reviewed_by: str
     reviewed_at: Moment | None
-
-
-class ConflictPage(TypedDict):
-    """A page of receipts, the newest first."""
-
-    next: Url | None
-    previous: Url | None
-    total: NotRequired[Annotated[int, "The total number of rows, with `count=true`."]]
-    results: list[ConflictOutput]
 
 
 def render_conflict(receipt: Conflict, access: Access) -> ConflictOutput:

@@ -32,7 +32,7 @@ from apps.core.schemas.fields import (
 )
 from apps.core.schemas.filters import FilterField, FilterTextField
 from apps.core.schemas.origins import OriginName, written_origin
-from apps.core.schemas.outputs import Moment, Url, Uuid, iso
+from apps.core.schemas.outputs import Moment, Uuid, iso
 from apps.core.schemas.paging import NEWEST_FIRST, Order, PageInput
 from apps.core.schemas.serializers import ProblemItem, ScopeInput, StrictSerializer, scope_of
 from apps.semantic.domain.filters import MEMORY_FIELDS
@@ -361,15 +361,6 @@ class BatchOutput(TypedDict):
 
     results: list[BatchItemOutput]
     count: int
-
-
-class MemoryPage(TypedDict):
-    """A page of a list, the newest memory first unless `sort` says otherwise."""
-
-    next: Url | None
-    previous: Url | None
-    total: NotRequired[Annotated[int, "The total number of rows, with `count=true`."]]
-    results: list[MemoryOutput]
 
 
 class RevisionOutput(TypedDict):

@@ -2,40 +2,37 @@
 
 from uuid import UUID
 
-from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
 
-from apps.core.rest.views import HubView, validate_query
-from apps.core.schemas.serializers import Problem, validate
+from apps.core.rest.views import HubView, operation
+from apps.core.schemas.paging import page_output
 from apps.sync import selectors, services
 from apps.sync.domain.state import Resolution
-from apps.sync.rest.pages import page_of
 from apps.sync.schemas import conflicts
 
 
 class PointerConflictsView(HubView):
     """The conflicts of sources."""
 
-    query_methods = frozenset({"GET", "HEAD"})
-
-    @extend_schema(
-        operation_id="sync_conflicts_list",
-        parameters=[conflicts.ConflictListInput],
-        responses={200: conflicts.PointerConflictPageOutput, 404: Problem},
+    @operation(
+        "sync_conflicts_list",
+        query=conflicts.ConflictListInput,
+        answer=page_output(conflicts.PointerConflictOutput, "conflicts"),
+        errors=(404,),
     )
     def get(self, request: Request) -> Response:
         """List conflicts between memories and the items that they point to, newest first."""
-        data = validate_query(conflicts.ConflictListInput, request)
+        data = self.read_query()
         listed = selectors.conflict_list(self.access, data.get("source"))
         filters = {name: data[name] for name in ("type", "state") if name in data}
-        return page_of(listed.filter(**filters), request, self.access, data, conflicts.conflict_json, within=listed)
+        return self.page(listed.filter(**filters), data, conflicts.conflict_json, within=listed)
 
 
 class PointerConflictView(HubView):
     """One conflict."""
 
-    @extend_schema(operation_id="sync_conflicts_retrieve", responses={200: conflicts.PointerConflictOutput})
+    @operation("sync_conflicts_retrieve", answer=conflicts.PointerConflictOutput)
     def get(self, request: Request, uuid: UUID) -> Response:
         """Show a conflict between memories and an item."""
         return Response(conflicts.conflict_json(selectors.conflict_get(self.access, uuid)))
@@ -44,14 +41,12 @@ class PointerConflictView(HubView):
 class ResolveView(HubView):
     """Resolves a conflict."""
 
-    @extend_schema(
-        operation_id="sync_conflicts_resolve",
-        request=conflicts.ResolveInput,
-        responses={200: conflicts.PointerConflictOutput, 409: Problem},
+    @operation(
+        "sync_conflicts_resolve", body=conflicts.ResolveInput, answer=conflicts.PointerConflictOutput, errors=(409,)
     )
     def post(self, request: Request, uuid: UUID) -> Response:
         """Decide a conflict that is waiting for a person; for operators."""
-        resolution = Resolution(validate(conflicts.ResolveInput, request.data)["resolution"])
+        resolution = Resolution(self.read_body()["resolution"])
         return Response(
             conflicts.conflict_json(services.conflict_resolve(access=self.access, uuid=uuid, resolution=resolution))
         )

@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from apps.sync.rest import conflicts, items, runs, sources, syncs, webhooks
+from apps.sync.rest import conflicts, items, sources, syncs, webhooks
 
 urlpatterns = [
     path("sources", sources.SourcesView.as_view(), name="sync-sources"),
@@ -18,9 +18,9 @@ urlpatterns = [
     path("sources/<uuid:uuid>/preview", syncs.PreviewView.as_view(), name="sync-preview"),
     path("sources/<uuid:uuid>/checkpoints", syncs.CheckpointsView.as_view(), name="sync-checkpoints"),
     path("sources/<uuid:uuid>/rollback", syncs.RollbackView.as_view(), name="sync-rollback"),
-    path("runs", runs.RunsView.as_view(), name="sync-runs"),
-    path("runs/<uuid:uuid>", runs.RunView.as_view(), name="sync-run"),
-    path("runs/<uuid:uuid>/changes", runs.ChangesView.as_view(), name="sync-changes"),
+    path("runs", syncs.RunsView.as_view(), name="sync-runs"),
+    path("runs/<uuid:uuid>", syncs.RunView.as_view(), name="sync-run"),
+    path("runs/<uuid:uuid>/changes", syncs.ChangesView.as_view(), name="sync-changes"),
     path("items", items.ItemsView.as_view(), name="sync-items"),
     path("items/<uuid:uuid>", items.ItemView.as_view(), name="sync-item"),
     path("items/<uuid:uuid>/diff", items.DiffView.as_view(), name="sync-diff"),

@@ -47,14 +47,6 @@ class PointerConflictOutput(TypedDict):
     resolved_by: str
 
 
-class PointerConflictPageOutput(TypedDict):
-    """A page of conflicts, the newest first."""
-
-    next: str | None
-    previous: str | None
-    results: list[PointerConflictOutput]
-
-
 def conflict_json(conflict: PointerConflict) -> PointerConflictOutput:
     """Return a conflict as the API shows it."""
     return {

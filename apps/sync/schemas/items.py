@@ -103,14 +103,6 @@ class ItemDetailOutput(ItemOutput):
     content: ItemTextOutput
 
 
-class ItemPageOutput(TypedDict):
-    """A page of items, the newest first."""
-
-    next: str | None
-    previous: str | None
-    results: list[ItemOutput]
-
-
 class ItemDiffOutput(TypedDict):
     """What changed in the text of an item between two commits."""
 
@@ -164,14 +156,6 @@ class KnowledgeFileOutput(TypedDict):
     item_id: Annotated[str | None, "What it became; null for a file that could not be read."]
     code: Annotated[str, "Why it did not become an item; blank otherwise."]
     detail: str
-
-
-class KnowledgeFilePageOutput(TypedDict):
-    """A page of files."""
-
-    next: str | None
-    previous: str | None
-    results: list[KnowledgeFileOutput]
 
 
 def item_json(item: KnowledgeItem) -> ItemOutput:

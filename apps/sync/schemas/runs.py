@@ -119,14 +119,6 @@ class SyncRunDetailOutput(SyncRunOutput):
     rolled_back_by: Annotated[str | None, serializers.UUIDField(allow_null=True)]
 
 
-class SyncRunPageOutput(TypedDict):
-    """A page of runs, the newest first."""
-
-    next: str | None
-    previous: str | None
-    results: list[SyncRunOutput]
-
-
 class ChangeSideOutput(TypedDict):
     """An item and its pointer before or after a run."""
 
@@ -150,14 +142,6 @@ class PointerChangeOutput(TypedDict):
     after: Annotated[ChangeSideOutput | None, "null if there is none any more."]
 
 
-class PointerChangePageOutput(TypedDict):
-    """A page of changes, in the order in which they were made."""
-
-    next: str | None
-    previous: str | None
-    results: list[PointerChangeOutput]
-
-
 class CheckpointOutput(TypedDict):
     """The state of a source before a run."""
 
@@ -167,14 +151,6 @@ class CheckpointOutput(TypedDict):
     state: Annotated[str, serializers.ChoiceField(choices=SyncRunState.choices)]
     commit: Annotated[str, "The commit of the last sync before the run; blank before the first."]
     created_at: Moment
-
-
-class CheckpointPageOutput(TypedDict):
-    """A page of checkpoints, the newest first."""
-
-    next: str | None
-    previous: str | None
-    results: list[CheckpointOutput]
 
 
 class ShouldSyncOutput(TypedDict):

@@ -184,14 +184,6 @@ class SourceOutput(TypedDict):
     updated_at: Moment
 
 
-class SourcePageOutput(TypedDict):
-    """A page of sources, the newest first."""
-
-    next: str | None
-    previous: str | None
-    results: list[SourceOutput]
-
-
 class SyncStateOutput(TypedDict):
     """What the last complete sync of a source left."""
 

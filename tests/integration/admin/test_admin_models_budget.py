@@ -14,7 +14,7 @@ from django.urls import reverse
 
 from apps.audit.models import AuditEntry
 from apps.core.domain.clock import SYSTEM_CLOCK, DeterministicClock, utcnow
-from apps.llm.admin.budget_page import budget_page
+from apps.llm.admin.budget import budget_page
 from apps.llm.guards.rules import guard_rules
 from apps.llm.models import Breaker, BudgetDay, BudgetReservation, TokenUse
 from tests.hostile.support import stored

@@ -15,7 +15,7 @@ from django.test.utils import CaptureQueriesContext
 
 from apps.core.admin.kit import dollars
 from apps.core.domain.clock import SYSTEM_CLOCK, utcnow
-from apps.llm.admin import call_list
+from apps.llm.admin import calls
 from apps.llm.admin.calls import call_summary
 from apps.llm.domain.refusals import ADVICE
 from apps.llm.models import ModelCall
@@ -128,7 +128,7 @@ def test_a_call_is_found_by_its_id(operator: Client) -> None:
 def test_list_looks_among_latest_calls_unless_span_of_time_or_id_is_named(
     operator: Client, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(call_list, "LATEST", 2)
+    monkeypatch.setattr(calls, "LATEST", 2)
     oldest, *_ = [call(purpose=f"call {number}", started_at=NOON + timedelta(seconds=number)) for number in range(4)]
     assert listed(operator) == ["call 3", "call 2"]
     assert listed(operator, actor="key:app") == ["call 3", "call 2"]

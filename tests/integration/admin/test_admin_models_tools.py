@@ -13,8 +13,7 @@ from apps.llm.admin.tools import tools_page
 from apps.llm.domain.protocol.statistics import ProtocolStatistics
 from apps.llm.models import RunOutcome, ToolRunDay
 from apps.llm.tools.counts import output_count
-from apps.llm.tools.registry import tool_registry
-from apps.llm.tools.requests import output_execute
+from apps.llm.tools.requests import output_execute, tool_registry
 from tests.integration.admin.pages import address, text_of
 from tests.unit.llm.protocol.outputs import END, SAVE, abp, vcp
 

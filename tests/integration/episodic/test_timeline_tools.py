@@ -11,7 +11,7 @@ from apps.episodic.schemas.events import EventInput
 from apps.episodic.schemas.queries import EventQueryInput
 from apps.llm.domain.protocol.parser import parse_output
 from apps.llm.domain.tools import ToolResult
-from apps.llm.tools.registry import tool_execute, tool_registry
+from apps.llm.tools.requests import tool_registry
 
 pytestmark = pytest.mark.django_db
 
@@ -23,7 +23,7 @@ THEN = "2023-05-08T13:56:00Z"
 def ask(access: Access, name: str, **parameters: Any) -> ToolResult:
     """What a model says, parsed and done."""
     [request] = parse_output(f"[[ABP_TOOL:{name}]]{json.dumps(parameters)}[[END_ABP_TOOL]]").requests
-    return tool_execute(access=access, request=request)
+    return tool_registry().execute(access, request)
 
 
 def record(access: Access, content: str = "Drank green tea.", **fields: Any) -> ToolResult:
@@ -41,7 +41,7 @@ def test_an_event_is_recorded_for_the_caller() -> None:
 def test_event_whose_content_was_cut_is_not_recorded() -> None:
     text = f'[[ABP_TOOL:event_record]]{{"timestamp": "{THEN}", "event_type": "visit", "content": "Ate no pea'
     [request] = parse_output(text).requests
-    result = tool_execute(access=ANA, request=request)
+    result = tool_registry().execute(ANA, request)
     assert [(problem.code, problem.attr) for problem in result.problems] == [("truncated", "content")]
     assert not TimelineEvent.objects.exists()
 
@@ -53,7 +53,7 @@ def test_vcp_queries_too() -> None:
         'event_types:「始」["visit"]「末」,\ntop_k:「始」1「末」\n<<<[END_TOOL_REQUEST]>>>'
     )
     [request] = parse_output(text).requests
-    assert tool_execute(access=ANA, request=request).value["count"] == 1
+    assert tool_registry().execute(ANA, request).value["count"] == 1
 
 
 def test_events_of_window_are_found_and_those_about_text() -> None:

@@ -6,35 +6,35 @@ import psycopg
 import pytest
 from django.conf import settings
 
-from memoryhub.postgres.check import DatabaseUnfitError, ServerFacts, judge, require_fit_server
+from memoryhub.postgres.check import DatabaseUnfitError, judge, require_fit_server
 from memoryhub.postgres.server import EmbeddedDatabase
 
 
 @pytest.mark.parametrize(
     "facts",
     [
-        ServerFacts(150000, "0.8.0", "0.8.0"),
-        ServerFacts(180004, None, "0.8.5"),
-        ServerFacts(160001, "0.10.1", "0.10.1"),
-        ServerFacts(160001, "1.0.0", None),
+        (150000, "0.8.0", "0.8.0"),
+        (180004, None, "0.8.5"),
+        (160001, "0.10.1", "0.10.1"),
+        (160001, "1.0.0", None),
     ],
 )
 def test_server_that_can_hold_memories_is_accepted(facts):
-    assert judge(facts) is None
+    assert judge(*facts) is None
 
 
 @pytest.mark.parametrize(
     ("facts", "words"),
     [
-        (ServerFacts(140011, "0.8.0", "0.8.0"), "PostgreSQL 14; version 15"),
-        (ServerFacts(150000, None, None), "without pgvector"),
-        (ServerFacts(150000, None, "0.7.4"), "pgvector 0.7.4; version 0.8"),
-        (ServerFacts(150000, "0.7.4", "0.7.4"), "pgvector 0.7.4; version 0.8"),
-        (ServerFacts(150000, "0.5.1", "0.8.1"), "ALTER EXTENSION vector UPDATE"),
+        ((140011, "0.8.0", "0.8.0"), "PostgreSQL 14; version 15"),
+        ((150000, None, None), "without pgvector"),
+        ((150000, None, "0.7.4"), "pgvector 0.7.4; version 0.8"),
+        ((150000, "0.7.4", "0.7.4"), "pgvector 0.7.4; version 0.8"),
+        ((150000, "0.5.1", "0.8.1"), "ALTER EXTENSION vector UPDATE"),
     ],
 )
 def test_server_that_cannot_is_told_what_it_lacks(facts, words):
-    assert words in judge(facts)
+    assert words in judge(*facts)
 
 
 @pytest.fixture(scope="module")

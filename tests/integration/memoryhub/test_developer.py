@@ -16,7 +16,7 @@ from apps.core.domain.scope import Permission, Scope
 from apps.core.models import ApiKey
 from apps.core.rest.developer import first_steps
 from apps.semantic.models import Memory
-from memoryhub.config.api_sections import SECTIONS, section_of
+from memoryhub.config.api import SECTIONS, section_of
 from tests.api import Api, api_for
 from tests.document import document, operations
 from tests.integration.memoryhub.web import serving

@@ -68,7 +68,7 @@ def project(make_place) -> Path:
     replace_in(place / "memoryhub" / "urls.py", "urlpatterns = [", f"urlpatterns = [\n    {urls[1]},")
     section = re.search(r'`(Section\("Bookmarks".+?\)\))`', PAGE)
     assert section
-    replace_in(place / "memoryhub" / "config" / "api_sections.py", "SECTIONS = (", f"SECTIONS = (\n    {section[1]},")
+    replace_in(place / "memoryhub" / "config" / "api.py", "SECTIONS = (", f"SECTIONS = (\n    {section[1]},")
     replace_in(place / "memoryhub" / "settings.py", '"apps.semantic",', '"apps.semantic",\n    "apps.bookmarks",')
     return place
 

@@ -4,7 +4,7 @@ import pytest
 from django.utils.module_loading import import_string
 
 from apps.llm.domain.tools import Tool
-from apps.llm.tools.registry import tool_registry
+from apps.llm.tools.requests import tool_registry
 from memoryhub.tools import TOOLS
 
 

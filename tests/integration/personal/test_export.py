@@ -6,7 +6,7 @@ import pytest
 from django.core.management import call_command
 
 from apps.core.domain.clock import DeterministicClock
-from apps.core.domain.scope import Scope
+from apps.core.domain.scope import Permission, Scope
 from apps.episodic.domain.event import EventDraft
 from apps.episodic.models import RetentionPolicy, Segment, TimelineEvent
 from apps.episodic.services import event_record
@@ -24,6 +24,7 @@ from apps.semantic.models import (
     MemoryEmbedding,
 )
 from apps.semantic.services import memory_delete, memory_save
+from tests.api import api_for
 from tests.integration.episodic.timeline import Timeline
 from tests.integration.personal.hubs import ACCESS, NOW, empty_hub, exported, imported, kinds
 from tests.integration.semantic.bridge_support import policy
@@ -81,3 +82,12 @@ def test_an_import_without_vectors_embeds_again_and_keeps_given_ones() -> None:
     assert exported() == first
     assert exported(with_vectors=True) == before
     assert MemoryEmbedding.objects.filter(is_given=True).count() == 1
+
+
+def test_head_of_an_export_answers_its_headers_alone() -> None:
+    api = api_for(Scope("ana"), Permission.READ)
+    answer = api.call("HEAD", "/api/export")
+    assert (answer.status_code, answer.content) == (200, b"")
+    assert answer["Content-Type"] == "application/x-ndjson"
+    assert answer["Content-Disposition"] == 'attachment; filename="memoryhub-export.jsonl"'
+    assert api.call("HEAD", "/api/export?user_id=ana").status_code == 400

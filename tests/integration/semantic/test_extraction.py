@@ -17,7 +17,7 @@ from apps.llm.models import BudgetReservation, ModelCall
 from apps.llm.providers.endpoint import Endpoint
 from apps.llm.providers.openai_chat import OpenAIChat
 from apps.llm.providers.scripted import ScriptedChat, Turn
-from apps.llm.tools import registry
+from apps.llm.tools import requests
 from apps.semantic.domain.extraction import ConversationMessage
 from apps.semantic.extraction import extract as extraction_extract
 from apps.semantic.extraction.extract import ExtractionResult, memories_extract
@@ -207,11 +207,10 @@ def test_inside_transaction_nothing_is_extracted(extract):
 def no_tools(monkeypatch):
     """Fails the test as soon as any tool is about to run."""
 
-    def ran(**given):
+    def ran(*given):
         pytest.fail("A tool ran.")
 
-    monkeypatch.setattr(registry, "tool_execute", ran)
-    monkeypatch.setattr(registry.ToolRegistry, "execute", ran)
+    monkeypatch.setattr(requests.ToolRegistry, "execute", ran)
 
 
 INJECTIONS = [

@@ -9,7 +9,7 @@ import pytest
 from apps.core.domain.scope import Access, Permission, Scope
 from apps.llm.domain.protocol.parser import parse_output
 from apps.llm.domain.tools import ToolResult
-from apps.llm.tools.registry import tool_execute, tool_registry
+from apps.llm.tools.requests import tool_registry
 from apps.semantic.domain.confidence import DecayPolicy
 from apps.semantic.models import Memory
 from apps.semantic.schemas.memories import MemoryInput
@@ -21,7 +21,7 @@ pytestmark = pytest.mark.django_db
 def ask(access: Access, name: str, **parameters: Any) -> ToolResult:
     """What a model says, parsed and done."""
     [request] = parse_output(f"[[ABP_TOOL:{name}]]{json.dumps(parameters)}[[END_ABP_TOOL]]").requests
-    return tool_execute(access=access, request=request)
+    return tool_registry().execute(access, request)
 
 
 def test_a_memory_is_saved_for_the_caller(ana: Access) -> None:
@@ -33,14 +33,14 @@ def test_a_memory_is_saved_for_the_caller(ana: Access) -> None:
 
 def test_a_damaged_request_saves_what_it_says(ana: Access) -> None:
     [request] = parse_output("Noted.\n[[ABP_TOOL:memory_save]]\n{'content': 'Likes green tea.',").requests
-    assert tool_execute(access=ana, request=request).is_done
+    assert tool_registry().execute(ana, request).is_done
     assert Memory.objects.get().content == "Likes green tea."
 
 
 def test_vcp_value_that_the_end_marker_cut_is_not_saved(ana: Access) -> None:
     text = "<<<[TOOL_REQUEST]>>>\ntool_name:「始」memory_save「末」,\ncontent:「始」Likes te\n<<<[END_TOOL_REQUEST]>>>"
     [request] = parse_output(text).requests
-    result = tool_execute(access=ana, request=request)
+    result = tool_registry().execute(ana, request)
     assert [(problem.code, problem.attr) for problem in result.problems] == [("truncated", "content")]
     assert not Memory.objects.exists()
 
@@ -51,7 +51,7 @@ def test_vcp_saves_too(ana: Access) -> None:
         "importance:「始」0.7「末」\n<<<[END_TOOL_REQUEST]>>>"
     )
     [request] = parse_output(text).requests
-    assert tool_execute(access=ana, request=request).is_done
+    assert tool_registry().execute(ana, request).is_done
     assert Memory.objects.get().importance == 0.7
 
 

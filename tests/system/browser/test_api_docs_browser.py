@@ -9,7 +9,7 @@ from pytest_django.live_server_helper import LiveServer
 
 from apps.core.domain.scope import Permission, Scope
 from apps.semantic.models import Memory
-from memoryhub.config.api_sections import SECTIONS
+from memoryhub.config.api import SECTIONS
 from tests.api import api_for
 from tests.integration.memoryhub.story import EXAMPLES
 from tests.system.browser.test_admin_browser import BROWSER, FLAGS, watch

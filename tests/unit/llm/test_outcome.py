@@ -1,6 +1,6 @@
 import pytest
 
-from apps.llm.domain.outcome import AnswerPiece, ChatAnswer, ChatFailure, Effort, Stop, StoppedBy, select_soonest
+from apps.llm.domain.outcome import AnswerPiece, ChatAnswer, ChatFailure, Effort, Stop, StoppedBy
 
 BUSY = Stop(StoppedBy.PROVIDER, "overloaded", "openai", retryable=True)
 OPEN = Stop(StoppedBy.BREAKER, "open", "anthropic", retryable=True, retry_after_ms=20_500)
@@ -20,7 +20,7 @@ TOO_LARGE = Stop(StoppedBy.RATE, "too_large", "anthropic")
     ],
 )
 def test_of_several_stops_soonest_to_go_away_counts(stops, counts):
-    assert select_soonest(stops) is counts
+    assert ChatFailure(tuple(stops)).stop is counts
 
 
 def test_failure_says_what_stopped_it_and_when_to_try_again():

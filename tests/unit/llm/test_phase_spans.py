@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from apps.llm.domain.breaker import Phase
-from apps.llm.domain.phase_spans import PhaseChange, PhaseSpan, phase_spans
+from apps.llm.domain.forecast import PhaseChange, PhaseSpan, phase_spans
 
 START = datetime(2026, 5, 1, tzinfo=UTC)
 END = START + timedelta(hours=10)

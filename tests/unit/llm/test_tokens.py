@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from apps.llm.domain.tokens import BYTES_PER_TOKEN, estimate_tokens
+from apps.llm.domain.chat import BYTES_PER_TOKEN, estimate_tokens
 
 
 @pytest.mark.parametrize(("text", "tokens"), [("", 0), ("a", 1), ("abcd", 1), ("abcde", 2), ("記憶", 2), ("\ud800", 1)])

@@ -69,7 +69,9 @@ def read_abp(layout: Layout, place: int, repair: RepairJson) -> BlockRead:
         objects = keep_near(layout.text, marker.end, objects)
     found = extract_object(layout.text, objects, repair)
     span = marker.start, end_marker.end if end_marker else find_block_end(layout, place, objects, found)
-    if marker.kind is TokenKind.ABP_LOOSE and not begins_with_object(layout, marker, objects):
+    # A damaged marker needs its object behind nothing but blanks and a code fence.
+    is_believed = objects and _ONLY_MARKUP.fullmatch(layout.text, marker.end, objects[0].start)
+    if marker.kind is TokenKind.ABP_LOOSE and not is_believed:
         reason = RefusalReason.DAMAGED_MARKER
     elif name is None:
         reason = RefusalReason.BAD_NAME
@@ -101,11 +103,6 @@ def read_headless(layout: Layout, place: int, body: HeadlessBody, repair: Repair
         return BlockRead(RefusedBlock(Protocol.ABP, name, span, reason), end, body.in_string)
     fixes = collect_fixes(layout, marker, end_marker, [found.span], found)
     return BlockRead(ToolRequest(Protocol.ABP, name, found.value, span, fixes, found.truncated), end, body.in_string)
-
-
-def begins_with_object(layout: Layout, marker: OutputToken, objects: list[ObjectSpan]) -> bool:
-    """Return whether nothing but blanks and a code fence is between a marker and the first object."""
-    return bool(objects) and _ONLY_MARKUP.fullmatch(layout.text, marker.end, objects[0].start) is not None
 
 
 def find_body(layout: Layout, place: int) -> BlockBody:

@@ -25,7 +25,7 @@ from apps.llm.domain.protocol.results import (
     Span,
     ToolRequest,
 )
-from apps.llm.domain.protocol.thoughts import find_thoughts, without_thoughts
+from apps.llm.domain.protocol.thoughts import ThoughtFinder, without_thoughts
 from apps.llm.domain.protocol.tokens import ABP_BEGINS, BEGINS, DAMAGED, ENDS, Layout, OutputToken, TokenKind
 from apps.llm.domain.protocol.vcp import VcpReader
 
@@ -92,7 +92,7 @@ def limit_repairs(repair: RepairJson) -> RepairJson:
 def find_blocks(text: str, repair: RepairJson) -> list[Block]:
     """Return every block and every marker that begins none, in order; of those in thoughts only that they are there."""
     layout = Layout(text)
-    thoughts = find_thoughts(layout)
+    thoughts = ThoughtFinder(layout).find() if layout.thoughts else []
     if not thoughts:
         return OutputScanner(layout, repair).scan()
     shown = [

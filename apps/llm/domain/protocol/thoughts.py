@@ -13,11 +13,6 @@ from apps.llm.domain.protocol.tokens import THOUGHTS, VALUE_BEGINS, Layout, Outp
 _NOT_BLANK = re.compile(r"\S")
 
 
-def find_thoughts(layout: Layout) -> list[Span]:
-    """Return the thoughts in a text, in order and apart; the marks are part of them."""
-    return ThoughtFinder(layout).find() if layout.thoughts else []
-
-
 class ThoughtFinder:
     """Reads a text once, from mark to mark. begin: of the thought that is open.
 
@@ -31,7 +26,7 @@ class ThoughtFinder:
         self.mixed_until = -1
 
     def find(self) -> list[Span]:
-        """Return the thoughts."""
+        """Return the thoughts, in order and apart; the marks are part of them."""
         place = 0
         while place < len(self.layout.tokens):
             token = self.layout.tokens[place]

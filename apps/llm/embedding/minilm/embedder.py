@@ -70,8 +70,13 @@ class MiniLMEmbedder:
         tokens = [runtime.tokenizer.encode(text[:MAX_CHARS]).ids for text in texts]
 
         def run(batch: list[int]) -> None:
-            """Fill in the vectors of one batch."""
-            vectors[batch] = compute_batch(runtime.session, [tokens[position] for position in batch])
+            """Fill in the vectors of one batch, padded to its longest text."""
+            shape = (len(batch), max(len(tokens[position]) for position in batch))
+            ids, mask = np.zeros(shape, dtype=np.int32), np.zeros(shape, dtype=np.int32)
+            for row, position in enumerate(batch):
+                ids[row, : len(tokens[position])] = tokens[position]
+                mask[row, : len(tokens[position])] = 1
+            vectors[batch] = runtime.session.run(None, {"token_ids": ids, "mask": mask})[0]
 
         batches = list(batches_by_length([len(ids) for ids in tokens], BATCH_TOKENS))
         # A single batch, as every search is, need not wait for the batches of others.
@@ -104,17 +109,6 @@ class MiniLMEmbedder:
                     pool = ThreadPoolExecutor(self._threads, thread_name_prefix="minilm")
                     self._runtime = MiniLMRuntime(load_tokenizer(), open_session(path), pool)
         return self._runtime
-
-
-def compute_batch(session: Any, tokens: list[list[int]]) -> Vectors:
-    """Return the vectors of one batch, padded to its longest text."""
-    shape = (len(tokens), max(map(len, tokens)))
-    ids, mask = np.zeros(shape, dtype=np.int32), np.zeros(shape, dtype=np.int32)
-    for row, text in enumerate(tokens):
-        ids[row, : len(text)] = text
-        mask[row, : len(text)] = 1
-    vectors: Vectors = session.run(None, {"token_ids": ids, "mask": mask})[0]
-    return vectors
 
 
 def load_tokenizer() -> Any:

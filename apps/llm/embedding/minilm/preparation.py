@@ -9,8 +9,8 @@ import hashlib
 import json
 import os
 from collections.abc import Callable
-from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
 from apps.llm.embedding.minilm import source
 from apps.llm.embedding.minilm.source import Precision
@@ -20,17 +20,6 @@ FORMAT_VERSION = 1
 LOCK_NAME = ".prepare.lock"
 
 Progress = Callable[[str, float], None]
-
-
-@dataclass(frozen=True)
-class Manifest:
-    """What a model file was built from, and what it must be."""
-
-    model: str
-    precision: str
-    format_version: int
-    source_sha256: str
-    sha256: str
 
 
 def prepare(models_dir: Path, precision: Precision, progress: Progress | None = None) -> Path:
@@ -66,7 +55,7 @@ def is_current(path: Path, precision: Precision) -> bool:
             digest = hashlib.file_digest(file, "sha256").hexdigest()
     except (OSError, ValueError):
         return False
-    return bool(recorded == asdict(expected_manifest(precision, digest)))
+    return bool(recorded == make_manifest(precision, digest))
 
 
 def build_model(path: Path, precision: Precision, report: Progress) -> None:
@@ -84,13 +73,19 @@ def build_model(path: Path, precision: Precision, report: Progress) -> None:
     # No manifest while the file changes: whatever stops this run, the next one sees that it is not done.
     path.with_suffix(".json").unlink(missing_ok=True)
     replace_file(path, model)
-    manifest = expected_manifest(precision, hashlib.sha256(model).hexdigest())
-    replace_file(path.with_suffix(".json"), json.dumps(asdict(manifest), indent=2).encode())
+    manifest = make_manifest(precision, hashlib.sha256(model).hexdigest())
+    replace_file(path.with_suffix(".json"), json.dumps(manifest, indent=2).encode())
 
 
-def expected_manifest(precision: Precision, sha256: str) -> Manifest:
-    """Return the manifest of a model file of this version with this hash."""
-    return Manifest(source.MODEL, str(precision), FORMAT_VERSION, source.WEIGHTS_SHA256, sha256)
+def make_manifest(precision: Precision, sha256: str) -> dict[str, Any]:
+    """Return what a model file of this version with this hash was built from, and what it must be."""
+    return {
+        "model": source.MODEL,
+        "precision": str(precision),
+        "format_version": FORMAT_VERSION,
+        "source_sha256": source.WEIGHTS_SHA256,
+        "sha256": sha256,
+    }
 
 
 def replace_file(path: Path, content: bytes) -> None:

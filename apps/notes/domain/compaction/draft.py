@@ -14,8 +14,7 @@ from typing import Any
 from pydantic import BaseModel, ConfigDict, Field
 
 from apps.core.domain.randomness import RNG
-from apps.llm.domain.chat import ChatMessage, ChatRequest, MessageRole
-from apps.llm.domain.tokens import estimate_tokens
+from apps.llm.domain.chat import ChatMessage, ChatRequest, MessageRole, estimate_tokens
 from apps.notes.domain.compaction.keeps import find_loss
 from apps.notes.domain.compaction.lists import Item, list_items
 from apps.notes.domain.reasons import plain_reason

@@ -23,7 +23,7 @@ from apps.llm.domain.chat import (
     Usage,
 )
 from apps.llm.domain.outcome import AnswerPiece, ChatFailure, Stop, StoppedBy
-from apps.llm.gateway import permit
+from apps.llm.gateway import call as gateway_call
 from apps.llm.gateway.chat import OpenTransactionError, chat
 from apps.llm.gateway.context import GatewayPolicy
 from apps.llm.gateway.queue import call_queue
@@ -456,7 +456,7 @@ def test_provider_with_bug_leaves_nothing_set_aside(ask):
 
 
 def test_interruption_while_it_is_settled_leaves_nothing_set_aside(ask, monkeypatch):
-    settle, calls = permit.attempt_settle, []
+    settle, calls = gateway_call.attempt_settle, []
 
     def interrupted(**given):
         calls.append(given)
@@ -464,20 +464,20 @@ def test_interruption_while_it_is_settled_leaves_nothing_set_aside(ask, monkeypa
             raise KeyboardInterrupt
         return settle(**given)
 
-    monkeypatch.setattr(permit, "attempt_settle", interrupted)
+    monkeypatch.setattr(gateway_call, "attempt_settle", interrupted)
     with pytest.raises(KeyboardInterrupt):
         ask(script("Rain."))
     assert TokenUse.objects.get().settled_at is not None
 
 
 def test_interruption_right_after_it_was_settled_does_not_settle_it_twice(ask, clock, monkeypatch):
-    settle = permit.attempt_settle
+    settle = gateway_call.attempt_settle
 
     def interrupted(**given):
         settle(**given)
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(permit, "attempt_settle", interrupted)
+    monkeypatch.setattr(gateway_call, "attempt_settle", interrupted)
     with pytest.raises(KeyboardInterrupt):
         ask(script(("Rain.", EndChunk(Usage(20, 10), FinishReason.STOP, "m"))))
     assert budget_window(clock=clock).spent == Decimal("0.00003")
@@ -493,7 +493,7 @@ def test_answer_is_not_lost_although_its_reservation_is_gone(ask):
 
 
 def test_what_interrupted_call_is_raised_although_it_cannot_be_handed_back(ask, monkeypatch, caplog):
-    settle = permit.attempt_settle
+    settle = gateway_call.attempt_settle
 
     def failing(**given):
         settle(**given)
@@ -502,7 +502,7 @@ def test_what_interrupted_call_is_raised_although_it_cannot_be_handed_back(ask, 
     def interrupt(piece: AnswerPiece) -> None:
         raise ValueError("mine")
 
-    monkeypatch.setattr(permit, "attempt_settle", failing)
+    monkeypatch.setattr(gateway_call, "attempt_settle", failing)
     with pytest.raises(ValueError, match="mine"):
         ask(script("Rain."), on_piece=interrupt)
     assert "could not be handed back (DatabaseError)" in caplog.text

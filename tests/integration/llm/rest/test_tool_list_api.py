@@ -4,7 +4,7 @@ import pytest
 from jsonschema import Draft202012Validator
 
 from apps.core.domain.scope import Permission, Scope
-from apps.llm.tools.registry import tool_registry
+from apps.llm.tools.requests import tool_registry
 from tests.api import api_for
 from tests.hostile.support import assert_refused
 

@@ -6,7 +6,7 @@ import pytest
 from prometheus_client import REGISTRY
 
 from apps.core.domain.scope import Permission, Scope
-from apps.llm.tools.registry import tool_registry
+from apps.llm.tools.requests import tool_registry
 from apps.semantic.models import Memory
 from tests.api import Api, api_for, error_attrs
 from tests.hostile.support import assert_refused, stored

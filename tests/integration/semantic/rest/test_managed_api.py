@@ -7,7 +7,7 @@ import pytest
 
 from apps.core.domain.scope import Access, Permission, Scope
 from apps.llm.domain.protocol.parser import parse_output
-from apps.llm.tools.registry import tool_execute
+from apps.llm.tools.requests import tool_registry
 from apps.semantic.domain.confidence import DecayPolicy
 from apps.semantic.models import Memory
 from tests.api import MEMORIES, Api
@@ -49,7 +49,7 @@ def test_what_changes_it_is_refused(api: Api, pointer: str, method: str, path: s
 def test_a_tool_cannot_reinforce_it(pointer: str) -> None:
     named = json.dumps({"id": pointer.rpartition("/")[2]})
     [request] = parse_output(f"[[ABP_TOOL:memory_reinforce]]{named}[[END_ABP_TOOL]]").requests
-    result = tool_execute(access=Access(Scope("ana"), Permission.WRITE, "key:ana"), request=request)
+    result = tool_registry().execute(Access(Scope("ana"), Permission.WRITE, "key:ana"), request)
     assert (result.outcome, result.problems[0].code) == ("failed", "managed")
 
 

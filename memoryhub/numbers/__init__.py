@@ -1,1 +1,0 @@
-"""The sources of numbers over time: functions of a `SampleContext` that return numbers by series."""
