@@ -67,7 +67,9 @@ def horizon_context(request: HttpRequest, asked: Mapping[str, Any], may_change: 
     policy = next((one for one in policies if one.household_id == household), policies[0] if policies else None)
     if policy is None:
         return {}
-    now, days = utcnow(SYSTEM_CLOCK), read_days(asked.get(ASKED[1]), policy.days)
+    given = str(asked.get(ASKED[1]) or "")
+    days = int(given) if given.isascii() and given.isdecimal() and len(given) < 11 else 0
+    now, days = utcnow(SYSTEM_CLOCK), days if 1 <= days <= MAX_DAYS else policy.days
     context = {"policies": policies, "policy": policy, "days": days, "now": now, "may_change": may_change}
     try:
         return {"horizon": context | going_context(operator_access(request), policy, days, now)}
@@ -93,10 +95,3 @@ def going_context(access: Access, policy: RetentionPolicy, days: int, now: datet
         "longest": max(SHORTEST_SLIDER, (now - first) // timedelta(days=1) + 1, policy.days),
         "change": reverse("admin:episodic_retentionpolicy_change", args=[policy.pk]),
     }
-
-
-def read_days(text: Any, default: int) -> int:
-    """Return the days that a request names, or those of the policy."""
-    given = str(text or "")
-    days = int(given) if given.isascii() and given.isdecimal() and len(given) < 11 else 0
-    return days if 1 <= days <= MAX_DAYS else default

@@ -118,7 +118,12 @@ def removal_preview(rows: Q, cutoff_of: CutoffOf, candidates: QuerySet[Segment],
     with watch("Reading files", len(archived)) as advance:
         for segment in archived:
             try:
-                count = count_to_remove(file_open(segment), cutoff_of)
+                # Only the runs are read of which some events are to be removed and some are not.
+                file = file_open(segment)
+                some, whole = runs_to_remove(file.scopes, file.runs, cutoff_of)
+                partly = file.read_runs([int(run) for run in (some & ~whole).nonzero()[0]])
+                count = sum(should_remove(record.key, record.timestamp, cutoff_of) for record in partly)
+                count += int(file.runs["count"][whole].sum())
             except SegmentDamagedError:
                 report.damaged += 1
             else:
@@ -126,14 +131,6 @@ def removal_preview(rows: Q, cutoff_of: CutoffOf, candidates: QuerySet[Segment],
                 report.segments += count > 0
             advance(1)
     return report
-
-
-def count_to_remove(file: SegmentFile, cutoff_of: CutoffOf) -> int:
-    """Count the events of a file that are to be removed. Reads only the runs of which some are and some are not."""
-    some, whole = runs_to_remove(file.scopes, file.runs, cutoff_of)
-    partly = file.read_runs([int(run) for run in (some & ~whole).nonzero()[0]])
-    count = sum(should_remove(record.key, record.timestamp, cutoff_of) for record in partly)
-    return count + int(file.runs["count"][whole].sum())
 
 
 def segment_remove(segment: Segment, removal: Removal, *, clock: Clock, step: Step = no_step) -> int:

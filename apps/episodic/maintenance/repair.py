@@ -82,7 +82,14 @@ def segment_repair(segment: Segment, *, clock: Clock, give_up: bool = False, ste
         step("repair: set aside")
         file_set_aside(segment.file_name)
     step("repair: wait for writers")
-    delete_concurrent_duplicates(segment, clock)
+    # Writers that began before the segment was back did not know its events.
+    for writing in Segment.objects.filter(state__in=(SegmentState.OPEN, SegmentState.SEALING)):
+        wait_for_writers(writing)
+    back = Segment.objects.filter(pk=segment.pk).values_list("replaced_by", flat=True).first() or segment.pk
+    serving = Segment.objects.filter(pk=back, state=SegmentState.ARCHIVED).first()
+    if serving is not None:
+        # The event is still there, as it was recorded first: only the ids of the rows are gone.
+        delete_duplicate_rows(find_duplicate_rows(serving, file_open(serving)), clock)
     return RepairResult(lost, len(duplicates))
 
 
@@ -146,17 +153,6 @@ def delete_duplicate_rows(rows: Sequence[DuplicateRow], clock: Clock) -> None:
         emit_pruned([row.gone for row in rows if row.gone], REPLACED_IDS, clock)
     for name in unsealed:
         remove_file(name)
-
-
-def delete_concurrent_duplicates(segment: Segment, clock: Clock) -> None:
-    """Delete what was recorded by writers that began before the segment was back, and so did not know its events."""
-    for writing in Segment.objects.filter(state__in=(SegmentState.OPEN, SegmentState.SEALING)):
-        wait_for_writers(writing)
-    back = Segment.objects.filter(pk=segment.pk).values_list("replaced_by", flat=True).first() or segment.pk
-    serving = Segment.objects.filter(pk=back, state=SegmentState.ARCHIVED).first()
-    if serving is not None:
-        # The event is still there, as it was recorded first: only the ids of the rows are gone.
-        delete_duplicate_rows(find_duplicate_rows(serving, file_open(serving)), clock)
 
 
 def find_damage(segment: Segment) -> SegmentDamagedError | None:

@@ -148,7 +148,12 @@ class MaintenanceRunner:
                 raise
             self.report_failure(title, group, error)
         else:
-            self.clear_failures(group)
+            segments: list[Segment | None] = [*group] or [None]
+            for segment in segments:
+                pk = segment.pk if segment else None
+                if pk in self._failing:
+                    warning_end(kind=WarningKind.MAINTENANCE_FAILED, segment=segment, clock=self.clock)
+                    self._failing.discard(pk)
             return True
         return False
 
@@ -171,15 +176,6 @@ class MaintenanceRunner:
             clock=self.clock,
         )
         self._failing.add(segment.pk if segment else None)
-
-    def clear_failures(self, group: Sequence[Segment]) -> None:
-        """End the warnings about segments of a group that failed before."""
-        segments: list[Segment | None] = [*group] or [None]
-        for segment in segments:
-            pk = segment.pk if segment else None
-            if pk in self._failing:
-                warning_end(kind=WarningKind.MAINTENANCE_FAILED, segment=segment, clock=self.clock)
-                self._failing.discard(pk)
 
 
 @contextmanager

@@ -56,7 +56,16 @@ class EventErasure(PersonalStore):
         with maintenance_run(WAIT_SECONDS, SYSTEM_CLOCK, step=step) as runner:
             archived_rows_drop(runner)
             yield from forget_rows(user_id, removal, runner)
-            yield from forget_archived(removal, runner)
+            archived = Segment.objects.filter(state=SegmentState.ARCHIVED, rows=RowsState.GONE)
+            for segment in archived.order_by("pk"):
+                try:
+                    count = segment_remove(segment, removal, clock=runner.clock, step=runner.step)
+                except SegmentDamagedError as damage:
+                    runner.quarantine(segment, damage)
+                    detail = f"The segment {segment.uuid} is damaged, and may hold events of this user: {damage}"
+                    raise ConflictError(detail, code="damaged") from damage
+                if count:
+                    yield count
             remove_useless_files()
 
     def find(self, user_id: str) -> Iterator[str]:
@@ -83,20 +92,6 @@ def forget_rows(user_id: str, removal: Removal, runner: MaintenanceRunner) -> It
         if not count:
             return
         yield count
-
-
-def forget_archived(removal: Removal, runner: MaintenanceRunner) -> Iterator[int]:
-    """Rewrite archived segments without the user's events. Raises ConflictError for one that is damaged."""
-    archived = Segment.objects.filter(state=SegmentState.ARCHIVED, rows=RowsState.GONE)
-    for segment in archived.order_by("pk"):
-        try:
-            count = segment_remove(segment, removal, clock=runner.clock, step=runner.step)
-        except SegmentDamagedError as damage:
-            runner.quarantine(segment, damage)
-            detail = f"The segment {segment.uuid} is damaged, and may hold events of this user: {damage}"
-            raise ConflictError(detail, code="damaged") from damage
-        if count:
-            yield count
 
 
 def remove_useless_files() -> None:

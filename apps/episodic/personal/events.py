@@ -35,7 +35,10 @@ class EventTransfer(PersonalStore):
 
     def export(self, asked: ExportRequest) -> Iterator[Line]:
         """Return the events of the snapshot: its rows, and the files that the catalogue of the snapshot has."""
-        view = files_of_snapshot()
+        # Where this process knows the files of another moment, only the next snapshot can have them.
+        view = archive_cache().at(catalogue_version())
+        if view is None:
+            raise SnapshotBrokenError(settle=partial(archive_cache().refresh, wait=True))
         return event_lines(ExportFilter(asked.scope, Window(None, None), (), asked.where("events")), view)
 
     def count_damaged(self, asked: ExportRequest) -> int:
@@ -51,24 +54,17 @@ class EventTransfer(PersonalStore):
         columns, records = Columns(TimelineEvent, ("identity",)), dict[Any, EventRecord]()
         for place, line in enumerate(lines):
             try:
-                record = record_from(columns.read(line))
+                values = columns.read(line)
+                key = ScopeKey(*(values.pop(name) for name in ScopeKey._fields))
+                values["recorded_at"] = values["recorded_at"].astimezone(UTC)
+                identity = event_identity(key, values["event_type"], values["timestamp"], values["content"])
+                record = EventRecord(arrival=0, key=key, identity=identity, **values)
             except ValueError as error:
                 raise LineError(place, str(error)) from error
             records.setdefault(record.identity, record)
         results = find_or_insert(records, SYSTEM_CLOCK)
         ties_of_import(record.key.scope for record in records.values())
         return sum(result.action is RecordAction.RECORDED for result in results.values())
-
-
-def files_of_snapshot() -> ArchiveView:
-    """Return the files of the catalogue that the snapshot sees.
-
-    Raises SnapshotBrokenError when this process knows those of another moment: only the next snapshot can have them.
-    """
-    view = archive_cache().at(catalogue_version())
-    if view is None:
-        raise SnapshotBrokenError(settle=partial(archive_cache().refresh, wait=True))
-    return view
 
 
 def event_lines(wanted: ExportFilter, view: ArchiveView) -> Iterator[Line]:
@@ -79,11 +75,3 @@ def event_lines(wanted: ExportFilter, view: ArchiveView) -> Iterator[Line]:
             yield {"kind": EVENT, **event.key._asdict(), **values}
     except ArchivedFileDamagedError as damage:
         raise SnapshotBrokenError(settle=damage.report) from damage
-
-
-def record_from(values: dict[str, Any]) -> EventRecord:
-    """Return an event as it was recorded; its arrival is numbered here."""
-    key = ScopeKey(*(values.pop(name) for name in ScopeKey._fields))
-    values["recorded_at"] = values["recorded_at"].astimezone(UTC)
-    identity = event_identity(key, values["event_type"], values["timestamp"], values["content"])
-    return EventRecord(arrival=0, key=key, identity=identity, **values)

@@ -3,14 +3,12 @@
 from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import chain
 
 import numpy as np
 
 from apps.core.domain.scope import Reach
-from apps.episodic.domain.archive_index import Selection
 from apps.episodic.domain.event import EventRecord
-from apps.episodic.domain.segment_file.format import BLOCK_LINES, Array, SegmentDamagedError, moment_of
+from apps.episodic.domain.segment_file.format import Array, SegmentDamagedError, moment_of
 from apps.episodic.domain.window import EventCounts, QueryAccumulator, TopEvents
 from apps.episodic.store.archived_segments import ArchivedFileDamagedError
 from apps.episodic.store.file_cache import ArchiveView
@@ -50,14 +48,6 @@ def read_archived(view: ArchiveView, reach: Reach, accumulator: QueryAccumulator
             for records in reader.read(batch):
                 accumulator.add_counted(records)
     return ArchiveCounts(selection.total, len(np.unique(selection.runs["segment"])), len(reader.segments))
-
-
-def read_in_order(view: ArchiveView, selection: Selection) -> list[Iterator[EventRecord]]:
-    """Return the events of selected runs in `archive_order`: an iterator per file that reads a block or two at once."""
-    reader = RunReader(view, at_once=BLOCK_LINES)
-    segments = np.unique(selection.runs["segment"])
-    runs_of = [selection.runs[selection.runs["segment"] == segment] for segment in segments]
-    return [chain.from_iterable(reader.read(runs)) for runs in runs_of]
 
 
 def promising_runs(view: ArchiveView, runs: Array, top: TopEvents) -> Iterator[Array]:

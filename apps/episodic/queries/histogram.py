@@ -107,7 +107,9 @@ def event_days(access: Access, scope: Scope, spans: Spans, *, event_types: Colle
 
 def count_events(access: Access, scope: Scope, wanted: Counts, window: Window) -> Counts:
     """Return what is wanted with all events of the caller's that lie in a window as well, of one moment."""
-    reach, narrowed = access.reach(scope), within(wanted.span, window)
+    start = wanted.span[0] if window.start is None else max(wanted.span[0], window.start)
+    end = wanted.span[1] if window.end is None else min(wanted.span[1], window.end)
+    reach, narrowed = access.reach(scope), (start, end) if start <= end else None
     if reach.is_empty or narrowed is None:
         return wanted
     wanted = replace(wanted, span=narrowed)
@@ -139,13 +141,6 @@ def event_extent(access: Access, scope: Scope) -> tuple[datetime, datetime] | No
         return (min(known), max(known)) if known else None
 
     return of_one_moment(lambda: extent_of_rows(reach), join)
-
-
-def within(span: tuple[datetime, datetime], window: Window) -> tuple[datetime, datetime] | None:
-    """Return the part of a span that lies in a window, both ends included; None where there is none."""
-    start = span[0] if window.start is None else max(span[0], window.start)
-    end = span[1] if window.end is None else min(span[1], window.end)
-    return (start, end) if start <= end else None
 
 
 def count_rows(reach: Reach, wanted: Counts) -> tuple[int, list[tuple[int, str, int]]]:

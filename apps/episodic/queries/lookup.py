@@ -59,9 +59,12 @@ def find_event(reach: Reach, uuid: UUID, window: Window = Window()) -> FoundEven
     still loading files.
     """
     for _ in range(MAX_TRIES):
-        version, quarantined, row = read_row(reach, uuid, window)
-        if row is not None:
-            return FoundEvent(row, None)
+        conditions, values = rows_where(reach, window, ())
+        with connection.cursor() as cursor:
+            cursor.execute(SQL.format(**conditions), {**values, "uuid": uuid})
+            version, quarantined, *row = cursor.fetchone()
+        if row[0] is not None:
+            return FoundEvent(record_of(row), None)
         try:
             view = archive_cache().at(version)
             if view is None:
@@ -80,15 +83,6 @@ def find_event(reach: Reach, uuid: UUID, window: Window = Window()) -> FoundEven
                 raise NotFoundError(f"There is no such event.{damaged}")
             return found
     raise catalogue_contention()
-
-
-def read_row(reach: Reach, uuid: UUID, window: Window) -> tuple[int, int, EventRecord | None]:
-    """Return the version of the catalogue, the number of damaged segments, and the event if it is a row."""
-    conditions, values = rows_where(reach, window, ())
-    with connection.cursor() as cursor:
-        cursor.execute(SQL.format(**conditions), {**values, "uuid": uuid})
-        version, quarantined, *row = cursor.fetchone()
-    return version, quarantined, None if row[0] is None else record_of(row)
 
 
 def find_archived(view: ArchiveView, reach: Reach, uuid: UUID, window: Window) -> FoundEvent | None:

@@ -104,7 +104,9 @@ class EventBatchView(HubView):
             if isinstance(outcome, MemoryHubError):
                 outcome = item_error(outcome)
             elif isinstance(outcome, services.RecordResult):
-                outcome = {"status": status_of(outcome), **events.record_json(outcome)}
+                is_new = outcome.action is services.RecordAction.RECORDED
+                code = status.HTTP_201_CREATED if is_new else status.HTTP_200_OK
+                outcome = {"status": code, **events.record_json(outcome)}
             results.append(outcome)
         return Response({"results": results, "count": len(results)})
 
@@ -196,9 +198,3 @@ class SegmentsView(HubView):
             limit=data.get("limit", DEFAULT_PAGE),
         )
         return Response({**page_links(page, request), "results": [timeline.segment_json(*row) for row in page.rows]})
-
-
-def status_of(result: services.RecordResult) -> int:
-    """Return the HTTP status of a recording."""
-    is_new = result.action is services.RecordAction.RECORDED
-    return status.HTTP_201_CREATED if is_new else status.HTTP_200_OK

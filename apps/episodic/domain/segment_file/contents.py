@@ -1,6 +1,7 @@
 """The footer and the tables of a segment file, read and checked against each other."""
 
 import hashlib
+import re
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -11,6 +12,7 @@ from apps.episodic.domain.segment_file.format import (
     BLOCK,
     ENTRY,
     FOOTER_SIZE,
+    FORMAT_NAME,
     FORMAT_VERSION,
     FRAME_SIZE,
     HEADER_SIZE,
@@ -24,11 +26,12 @@ from apps.episodic.domain.segment_file.format import (
     SegmentDamagedError,
     SegmentFacts,
     header_frame,
-    header_version,
     looks_like_footer,
     moment_of,
 )
 from apps.episodic.domain.segment_file.tables import decode_scopes
+
+_HEADER = re.compile(rb'.{8}\{"format":"' + FORMAT_NAME.encode() + rb'","version":(\d{1,9}),', re.DOTALL)
 
 
 @dataclass(frozen=True)
@@ -79,7 +82,8 @@ def read_footer(descriptor: int) -> Footer:
     tail = read_at(descriptor, max(0, size - FOOTER_SIZE), min(size, FOOTER_SIZE))
     footer = Footer.unpack(tail)
     version = footer.version if footer else FORMAT_VERSION
-    stated = header_version(head)
+    found = _HEADER.match(head)
+    stated = int(found[1]) if found else None
     for number in (stated, version):
         if number not in (None, FORMAT_VERSION):
             raise SegmentDamagedError(Damage.UNKNOWN_VERSION, f"Its format has version {number}.")
