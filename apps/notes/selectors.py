@@ -213,7 +213,16 @@ def prompt_compose(
     memories: list[Passage] = []
     if include_memories and message and limit:
         try:
-            memories = memories_for(access, owner, message, limit)
+            query = SearchQuery(scope=Scope(user_id=owner), query=message, top_k=limit, in_force=True)
+            found = memory_search(access, query).found
+            for each in found:
+                said = (
+                    f"(Replaced by the one before this.) {each.memory.content}"
+                    if each.replaced
+                    else each.memory.content
+                )
+                origin = WriteOrigin(each.memory.origin)
+                memories.append(Passage(said, memory=str(each.memory.uuid), origin=origin))
         except UnavailableError as error:
             reason = reason or error.detail
     today = utcnow(clock).astimezone(zone or UTC).date()
@@ -257,20 +266,6 @@ def passages_of(
         if hit.path == str(MAIN) or hit in others
     ]
     return passages, str(found.mode), found.reason
-
-
-def memories_for(access: Access, owner: str, message: str, limit: int) -> list[Passage]:
-    """Return the memories of a user that answer a message best; of knowledge only what is in force."""
-    query = SearchQuery(scope=Scope(user_id=owner), query=message, top_k=limit, in_force=True)
-    found = memory_search(access, query).found
-    return [
-        Passage(
-            f"(Replaced by the one before this.) {each.memory.content}" if each.replaced else each.memory.content,
-            memory=str(each.memory.uuid),
-            origin=WriteOrigin(each.memory.origin),
-        )
-        for each in found
-    ]
 
 
 def note_versions_by(access: Access, actors: Collection[str]) -> int:

@@ -14,7 +14,7 @@ from unfold import widgets
 
 from apps.core.admin.kit import operator_access
 from apps.core.domain.errors import MemoryHubError
-from apps.core.domain.scope import MAX_IDENTIFIER_CHARS, Access
+from apps.core.domain.scope import MAX_IDENTIFIER_CHARS
 from apps.core.words import Words
 from apps.notes.domain.settings import SETTINGS, MemoryConfig, Range
 from apps.notes.selectors import config_get, index_status, notes_search
@@ -120,7 +120,11 @@ def person_page(model_admin: Any, request: HttpRequest) -> HttpResponse:
             read = config_get(access, user)
             form = settings_form(read.config, request.POST if request.method == "POST" else None)
             if request.method == "POST" and context["may_change"] and form.is_valid():
-                return change_settings(request, access, user, form)
+                changed = {name: form.cleaned_data[name] for name in form.changed_data}
+                if changed:
+                    config_update(access=access, user_id=user, values=changed)
+                messages.success(request, gettext("Settings saved.") if changed else gettext("Nothing was changed."))
+                return HttpResponseRedirect(f"{reverse(PAGE)}?{urlencode({'user_id': user})}")
             context |= {
                 "user_id": user,
                 "settings": form,
@@ -131,12 +135,3 @@ def person_page(model_admin: Any, request: HttpRequest) -> HttpResponse:
         except MemoryHubError as error:
             messages.error(request, error.detail)
     return TemplateResponse(request, "notes/person.html", context)
-
-
-def change_settings(request: HttpRequest, access: Access, user: str, form: forms.Form) -> HttpResponse:
-    """Set the settings that differ from those that the form showed, and redirect to the page."""
-    changed = {name: form.cleaned_data[name] for name in form.changed_data}
-    if changed:
-        config_update(access=access, user_id=user, values=changed)
-    messages.success(request, gettext("Settings saved.") if changed else gettext("Nothing was changed."))
-    return HttpResponseRedirect(f"{reverse(PAGE)}?{urlencode({'user_id': user})}")

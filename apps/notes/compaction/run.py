@@ -7,7 +7,6 @@ then; what was paid for and not recorded is paid for once more, and nothing is a
 import time
 import zlib
 from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager
 from typing import Any
 from uuid import UUID
 
@@ -65,7 +64,7 @@ def compaction_run(
     if row is None or row.state not in (CompactionState.ASKED, CompactionState.DRAFTED):
         return None
     if row.state == CompactionState.ASKED:
-        with run_lock(row.pk) as is_ours:
+        with try_session_lock(_LOCK, row.pk) as is_ours:
             if not is_ours:
                 return None
             asking = Asking(row.user_id, row.actor, DEADLINE_MS, providers, clock, rng, sleep)
@@ -155,7 +154,7 @@ def apply_by_setting(row: Compaction, clock: Clock) -> Compaction:
 
     What keeps it from being applied is in its `code`; the draft waits.
     """
-    if row.state != CompactionState.DRAFTED or has_dropped(row):
+    if row.state != CompactionState.DRAFTED or any(fact["action"] == FactAction.DROPPED for fact in row.facts):
         return row
     try:
         if config_of(row.user_id).llm_compaction_auto_apply:
@@ -164,13 +163,3 @@ def apply_by_setting(row: Compaction, clock: Clock) -> Compaction:
         Compaction.objects.filter(pk=row.pk).update(code=error.code, detail=error.detail[:500])
         row.refresh_from_db()
     return row
-
-
-def has_dropped(row: Compaction) -> bool:
-    """Return whether a draft leaves out a fact."""
-    return any(fact["action"] == FactAction.DROPPED for fact in row.facts)
-
-
-def run_lock(number: int) -> AbstractContextManager[bool]:
-    """Yield whether this process may run a compaction, as the only one while the block runs. Does not wait."""
-    return try_session_lock(_LOCK, number)

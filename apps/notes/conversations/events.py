@@ -79,7 +79,16 @@ def event_add(
     with transaction.atomic():
         hold_users([owner])
         conversation = conversation_lock(owner, session_id, now)
-        note_event(config, conversation, event, now)
+        if event.type is EventType.USAGE:
+            conversation.tokens_used, conversation.token_limit = event.tokens_used, event.token_limit
+            conversation.context_use = event.context_use
+            if is_flushed(conversation) and begins_cycle(config, event.context_use):
+                conversation.cycle += 1
+        elif event.type is EventType.COMPACTION_END:
+            conversation.cycle += 1
+            conversation.tokens_used = conversation.context_use = None
+        elif event.type is EventType.END:
+            conversation.ended_at = now
         decision = decide(config, conversation, event.type, now)
         runs = []
         if decision is not None and decision.is_extracted:
@@ -92,20 +101,6 @@ def event_add(
     answer = EventAnswer(conversation, decision, runs)
     metrics.EVENTS.labels(event.type.value, answer.outcome).inc()
     return answer
-
-
-def note_event(config: MemoryConfig, conversation: Conversation, event: EventDraft, now: datetime) -> None:
-    """Note what an event says of its conversation."""
-    if event.type is EventType.USAGE:
-        conversation.tokens_used, conversation.token_limit = event.tokens_used, event.token_limit
-        conversation.context_use = event.context_use
-        if is_flushed(conversation) and begins_cycle(config, event.context_use):
-            conversation.cycle += 1
-    elif event.type is EventType.COMPACTION_END:
-        conversation.cycle += 1
-        conversation.tokens_used = conversation.context_use = None
-    elif event.type is EventType.END:
-        conversation.ended_at = now
 
 
 def is_flushed(conversation: Conversation) -> bool:

@@ -21,7 +21,13 @@ def finish(run: ExtractionRun, clock: Clock, step: Step) -> dict[str, Any]:
     applied = Counter(ExtractedFact.objects.filter(run=run, state=FactState.APPLIED).values_list("category", flat=True))
     record: dict[str, Any] = {"step": "finish"}
     if applied and run.trigger in FLUSHES:
-        record["daily_log"] = log_flush(run, applied, clock)
+        last = ConversationMessage.objects.filter(run=run).order_by("number").last()
+        here = in_offset(utcnow(clock), offset_minutes(last.at if last else None))
+        place = daily_place(here.date())
+        kept = ", ".join(f"{category} {count}" for category, count in sorted(applied.items()))
+        entry = f"{here:%H:%M} Kept before the context was compacted: {kept}."
+        note_append(run.user_id, place, entry, author=run.actor, operation=f"flush:{run.uuid}", clock=clock)
+        record["daily_log"] = str(place)
         step("logged")
     if applied:
         record["index"] = refresh(run.user_id)
@@ -37,17 +43,3 @@ def refresh(user_id: str) -> str:
     except UnavailableError as error:
         return error.code
     return "refreshed"
-
-
-def log_flush(run: ExtractionRun, applied: Counter[str], clock: Clock) -> str:
-    """Say in the daily log how many facts a flush kept, by category. Return the place of the log.
-
-    The day and the time are those of the conversation: of the offset of its last message.
-    """
-    last = ConversationMessage.objects.filter(run=run).order_by("number").last()
-    here = in_offset(utcnow(clock), offset_minutes(last.at if last else None))
-    place = daily_place(here.date())
-    kept = ", ".join(f"{category} {count}" for category, count in sorted(applied.items()))
-    entry = f"{here:%H:%M} Kept before the context was compacted: {kept}."
-    note_append(run.user_id, place, entry, author=run.actor, operation=f"flush:{run.uuid}", clock=clock)
-    return str(place)

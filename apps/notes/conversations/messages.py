@@ -113,7 +113,10 @@ class Intake:
         rows = ConversationMessage.objects.filter(conversation=self.conversation)
         ids = [draft.caller_id for draft in drafts if draft.caller_id]
         by_id = {row.caller_id: row for row in rows.filter(caller_id__in=ids)} if ids else {}
-        digests = [digest_of(draft.content) for draft in drafts if draft.recalled]
+        # PostgreSQL finds a text in its index by this digest.
+        digests = [
+            hashlib.md5(draft.content.encode(), usedforsecurity=False).hexdigest() for draft in drafts if draft.recalled
+        ]
         recalled = rows.filter(recalled=True, cleared_at=None).annotate(digest=MD5("content"))
         by_text = {row.content: row for row in recalled.filter(digest__in=digests)} if digests else {}
         results = []
@@ -159,8 +162,3 @@ class Intake:
         if said:
             self.conversation.last_message_at, self.conversation.ended_at = self.now, None
         self.conversation.save(update_fields=["last_number", "messages", "last_message_at", "ended_at"])
-
-
-def digest_of(content: str) -> str:
-    """Return the digest by which PostgreSQL finds a text in its index."""
-    return hashlib.md5(content.encode(), usedforsecurity=False).hexdigest()

@@ -87,7 +87,9 @@ def extract_by_model(
     use = ModelUse(config.llm_extraction_model)
     if not config.llm_extraction_enabled:
         return ModelExtraction(None, use.refused(DISABLED, "Extraction by a model is off."))
-    heard = choose_turns(turns, config.llm_extraction_max_messages)
+    # What tools and systems said is not read: it is not the person's, and the likeliest place of instructions.
+    spoken = [place for place, turn in enumerate(turns) if turn.role in _HEARD and turn.text.strip()]
+    heard = tuple(spoken[-config.llm_extraction_max_messages :]) if config.llm_extraction_max_messages > 0 else ()
     if not heard:
         return ModelExtraction((), use.refused(NOTHING_TO_READ, "There is no turn to read."))
     chosen = asking.choose(config.llm_extraction_model)
@@ -112,15 +114,6 @@ def extract_by_model(
     if found.refused:
         left_out["tool_request"] = found.refused
     return ModelExtraction(facts, use.answered(found.provider, found.model), heard, left_out)
-
-
-def choose_turns(turns: Sequence[Turn], limit: int) -> tuple[int, ...]:
-    """Return the places of the latest turns that a model reads, at most `limit`, in their order.
-
-    What tools and systems said is not read: it is not the person's, and the likeliest place of instructions.
-    """
-    spoken = [place for place, turn in enumerate(turns) if turn.role in _HEARD and turn.text.strip()]
-    return tuple(spoken[-limit:]) if limit > 0 else ()
 
 
 def as_message(place: int, turn: Turn) -> ConversationMessage:

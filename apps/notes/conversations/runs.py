@@ -6,7 +6,7 @@ lock of its user, which the database released with the connection, says that no 
 
 import logging
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
 from datetime import timedelta
 from decimal import Decimal
 from typing import Any
@@ -70,13 +70,16 @@ def runs_continue(*, clock: Clock = SYSTEM_CLOCK, step: Step = no_step, seconds:
             if deadline.expired:
                 runs_enqueue()
                 return ended
-            with user_alone(user_id) as is_alone:
+            with try_session_lock(RUN_LOCKS, user_id) as is_alone:
                 if not is_alone:
                     busy.add(user_id)
                     continue
-                run = next_due(user_id, clock)  # another process may have taken it before the lock was free
+                # The first that was requested; another process may have taken it before the lock was free.
+                run = ExtractionRun.objects.filter(user_id=user_id).due(utcnow(clock)).order_by("pk").first()
                 ended += run is not None and run_try(run, clock=clock, step=step, deadline=deadline)
-                to_the_end(user_id, clock)
+                # What is left of the user waits behind what others have.
+                now = utcnow(clock)
+                ExtractionRun.objects.filter(user_id=user_id).due(now).update(next_try_at=now)
     return ended
 
 
@@ -85,22 +88,6 @@ def due_users(clock: Clock) -> list[str]:
     due = ExtractionRun.objects.all().due(utcnow(clock)).order_by().values("user_id")
     waiting = due.annotate(since=Min("next_try_at"), first=Min("pk")).order_by("since", "first")
     return list(waiting.values_list("user_id", flat=True))
-
-
-def to_the_end(user_id: str, clock: Clock) -> None:
-    """Have what is left of a user wait behind what others have."""
-    now = utcnow(clock)
-    ExtractionRun.objects.filter(user_id=user_id).due(now).update(next_try_at=now)
-
-
-def next_due(user_id: str, clock: Clock) -> ExtractionRun | None:
-    """Return the first run of a user that is due; they are taken in the order in which they were requested."""
-    return ExtractionRun.objects.filter(user_id=user_id).due(utcnow(clock)).order_by("pk").first()
-
-
-def user_alone(user_id: str) -> AbstractContextManager[bool]:
-    """Take the lock of a user's runs until the end of the block. Yield whether it was free."""
-    return try_session_lock(RUN_LOCKS, user_id)
 
 
 def run_try(run: ExtractionRun, *, clock: Clock, step: Step, deadline: Deadline) -> bool:
@@ -193,7 +180,7 @@ class RunWork:
         A fact of which the memory was saved gets its line, so that it can be seen and undone.
         """
         facts = ExtractedFact.objects.filter(run=self.run, state=FactState.FOUND, memory=None)
-        if is_open(self.run, "gate") or facts.exists():
+        if not self.run.stage or STAGES.index(self.run.stage) < STAGES.index("gate") or facts.exists():
             with self.storing("gate", {"step": "begin", "dropped": reason}):
                 facts.update(state=FactState.DROPPED, reason=reason)
 
@@ -277,15 +264,6 @@ class RunWork:
             yield
             self.run.stage = stage
             self.run.steps = [*self.run.steps, {**record, "at": utcnow(self.clock).isoformat()}]
-            self.run.cost_usd += cost_of(record)
+            # None where no model was asked, or the price is unknown, which the record says.
+            self.run.cost_usd += Decimal(record.get("by_model", {}).get("model", {}).get("cost_usd") or 0)
             self.run.save(update_fields=["stage", "steps", "model", "cost_usd"])
-
-
-def is_open(run: ExtractionRun, stage: str) -> bool:
-    """Return whether a step of a run is still to be done."""
-    return not run.stage or STAGES.index(run.stage) < STAGES.index(stage)
-
-
-def cost_of(record: dict[str, Any]) -> Decimal:
-    """Return what a step cost; 0 where it asked no model, or the price is unknown, which its record says."""
-    return Decimal(record.get("by_model", {}).get("model", {}).get("cost_usd") or 0)

@@ -4,6 +4,7 @@ Each returns what it decided, for the record of the run, and leaves writing that
 writes, and is safe to repeat wherever its process died.
 """
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -116,10 +117,11 @@ def reconcile(run: ExtractionRun, facts: Sequence[ExtractedFact], access: Access
             dropped[fact.pk] = "repeated"
         elif key in noted and not was_replaced(access, run.user_id, fact.content):
             dropped[fact.pk] = "in_notes"
-        elif is_remembered(access, run.user_id, fact.content):
+        elif memory_list(access, Scope(run.user_id), columns_of(fact.content)).exists():
             dropped[fact.pk] = "in_memory"
         seen.add(key)
-    return Verdicts({"step": "reconcile", "facts": len(facts), "dropped": count_reasons(dropped)}, dropped)
+    counts = dict(sorted(Counter(dropped.values()).items()))
+    return Verdicts({"step": "reconcile", "facts": len(facts), "dropped": counts}, dropped)
 
 
 def keys_of(text: str) -> set[str]:
@@ -132,11 +134,6 @@ def key_of(text: str) -> str:
     return " ".join(words(text)) or normalise_content(text)
 
 
-def is_remembered(access: Access, user_id: str, content: str) -> bool:
-    """Return whether a content is an active memory of the person as a whole, of whatever moment."""
-    return memory_list(access, Scope(user_id), columns_of(content)).exists()
-
-
 def was_replaced(access: Access, user_id: str, content: str) -> bool:
     """Return whether a content is a memory of the person as a whole that something newer has replaced."""
     columns = columns_of(content)
@@ -146,12 +143,6 @@ def was_replaced(access: Access, user_id: str, content: str) -> bool:
 def columns_of(content: str) -> dict[str, str]:
     """Return the columns by which the memories of a person as a whole with a content are found. None is managed."""
     return {"content_hash": content_hash(content), "household_id": "", "persona_id": "", "managed_by": ""}
-
-
-def count_reasons(dropped: dict[int, str]) -> dict[str, int]:
-    """Return how many facts were dropped by reason."""
-    reasons = sorted(dropped.values())
-    return {reason: reasons.count(reason) for reason in dict.fromkeys(reasons)}
 
 
 def gate(facts: Sequence[ExtractedFact], config: MemoryConfig, asking: Asking) -> Verdicts:

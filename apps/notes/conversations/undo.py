@@ -1,6 +1,5 @@
 """Taking back what was learnt: the memory of a fact, and its line in MEMORY.md (spec 001)."""
 
-from contextlib import AbstractContextManager
 from uuid import UUID
 
 from apps.core.db.session_locks import session_lock
@@ -36,7 +35,7 @@ def fact_undo(*, access: Access, uuid: UUID, clock: Clock = SYSTEM_CLOCK) -> Ext
     """
     fact = fact_get(access, uuid)
     owner_to_write(access, fact.user_id)
-    with undo_lock(fact.user_id):
+    with session_lock(UNDO_LOCKS, fact.user_id):
         fact = fact_get(access, uuid)  # as it is now: another call may have undone it, or forgotten its person
         if fact.state == FactState.UNDONE:
             return fact
@@ -51,11 +50,6 @@ def fact_undo(*, access: Access, uuid: UUID, clock: Clock = SYSTEM_CLOCK) -> Ext
         store(fact, "state", "undone_at", "undone_by")
     refresh_after_write(fact.user_id)
     return fact
-
-
-def undo_lock(user_id: str) -> AbstractContextManager[None]:
-    """Hold the lock of a user's undoing until the end of the block."""
-    return session_lock(UNDO_LOCKS, user_id)
 
 
 def is_half_written(fact: ExtractedFact) -> bool:
@@ -93,7 +87,10 @@ def undo_memory(access: Access, fact: ExtractedFact, clock: Clock) -> str:
             receipt = conflict_get(inside, fact.receipt)
             if not receipt.is_in_force:
                 return "gone"
-            if not are_undone(fact, losers_of(receipt)):
+            # None of those that lost can hold again where all were deleted because their facts were undone.
+            memories = losers_of(receipt)
+            rows = ExtractedFact.objects.filter(user_id=fact.user_id, memory__in=memories, undo__memory="deleted")
+            if not memories or memories != set(rows.values_list("memory", flat=True)):
                 conflict_revert(access=inside, uuid=fact.receipt, clock=clock)
                 return "reverted"
         memory_delete(access=inside, uuid=fact.memory, reason=REASON, clock=clock)
@@ -110,18 +107,6 @@ def losers_of(receipt: Conflict) -> set[UUID]:
     return {receipt.existing.uuid, *further}
 
 
-def are_undone(fact: ExtractedFact, memories: set[UUID]) -> bool:
-    """Return whether there are memories, and all were deleted because their facts were undone: none can hold again."""
-    rows = ExtractedFact.objects.filter(user_id=fact.user_id, memory__in=memories, undo__memory="deleted")
-    return bool(memories) and memories == set(rows.values_list("memory", flat=True))
-
-
-def count_equal(fact: ExtractedFact) -> int:
-    """Return how many other facts of the same person hold that say the same, each with a line of its own."""
-    rows = ExtractedFact.objects.filter(user_id=fact.user_id, state=FactState.APPLIED, content=fact.content)
-    return rows.exclude(pk=fact.pk).count()
-
-
 def undo_line(access: Access, fact: ExtractedFact, clock: Clock) -> str:
     """Take the line of a fact out of MEMORY.md: return `removed`; `changed` or `gone` where it is not there as written.
 
@@ -135,7 +120,9 @@ def undo_line(access: Access, fact: ExtractedFact, clock: Clock) -> str:
     version = versions.first()
     if version is None:
         return "gone"
-    item, equal = item_of(inserted_by(version)), count_equal(fact)
+    # Other facts of the person that hold may say the same, each with a line of its own.
+    rows = ExtractedFact.objects.filter(user_id=fact.user_id, state=FactState.APPLIED, content=fact.content)
+    item, equal = item_of(inserted_by(version)), rows.exclude(pk=fact.pk).count()
     for _ in range(_TRIES):
         note = note_read(fact.user_id, MAIN, clock=clock)
         text = remove_item(note.text or b"", item, fact.category, keep=equal)

@@ -37,11 +37,6 @@ def asked_terms(query: str) -> AskedTerms:
     words = (query_terms(_ASKING.sub(" ", query)) or query_terms(query))[:MAX_TERMS]
     characters = (each for word in words if _HAN.fullmatch(word) for each in word if each not in _LOOSE)
     return AskedTerms(
-        {word: LOOSE_PAIR if is_loose(word) else 1.0 for word in words},
+        {word: LOOSE_PAIR if _HAN.fullmatch(word) and _LOOSE.intersection(word) else 1.0 for word in words},
         {each: CHARACTER for each in characters if each not in words},
     )
-
-
-def is_loose(word: str) -> bool:
-    """Return whether a word is Chinese and has a character that seldom belongs to a word."""
-    return bool(_HAN.fullmatch(word) and _LOOSE.intersection(word))

@@ -44,7 +44,15 @@ def merge_texts(base: str, theirs: str, mine: str) -> Merged:
             parts += second
         else:
             clashes += 1
-            parts += [*closed(first), *beyond(second, closed(first))]
+            # What the first lines do not have as often: a line and the indented ones below it are one item.
+            spare, rest = Counter(tuple(closed(item)) for item in items_of(closed(first))), list[str]()
+            for item in items_of(second):
+                key = tuple(closed(item))
+                if item[0].strip() and spare[key] > 0:
+                    spare[key] -= 1
+                else:
+                    rest += item
+            parts += [*closed(first), *rest]
         done = stop
     parts += lines[done:]
     return Merged("".join([*closed(parts[:-1]), *parts[-1:]]), clashes)
@@ -81,18 +89,6 @@ def apply_edits(lines: list[str], start: int, edits: Sequence[Edit]) -> list[str
         parts += [*lines[done : edit.start - start], *edit.lines]
         done = edit.stop - start
     return parts + lines[done:]
-
-
-def beyond(lines: list[str], others: list[str]) -> list[str]:
-    """Return the lines whose items others do not have as often: a line and the indented ones below it are one item."""
-    spare, rest = Counter(tuple(closed(item)) for item in items_of(others)), list[str]()
-    for item in items_of(lines):
-        key = tuple(closed(item))
-        if item[0].strip() and spare[key] > 0:
-            spare[key] -= 1
-        else:
-            rest += item
-    return rest
 
 
 def items_of(lines: list[str]) -> list[list[str]]:

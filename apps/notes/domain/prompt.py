@@ -107,7 +107,16 @@ def compose(main: str, known: Known, budget: int, rng: RNG, *, today: date | Non
         reserved = int(left * _SHARE_OF_HITS) if others or known.memories or known.days else 0
         take(*long_term(main, [hit for hit in known.hits if hit.path == str(MAIN)], left, reserved))
     take(*recent_days(known.days, left if not (others or known.memories) else int(left * _SHARE_OF_DAYS)))
-    take(*listed(PAST_CONTEXT, beside(others, sections), left))
+    shown = [passage for section in sections for passage in section.passages]
+    beside = [
+        hit
+        for hit in others
+        if not any(
+            hit.path == each.path and each.first_line <= hit.first_line and hit.last_line <= each.last_line
+            for each in shown
+        )
+    ]
+    take(*listed(PAST_CONTEXT, beside, left))
     take(*listed(MEMORIES, new_ones(known.memories, sections), left))
     if not sections:
         return Prompt("", 0, (), tuple(left_out))
@@ -151,19 +160,6 @@ def last_lines(day: Passage, most: int, section: Section) -> Passage | None:
         else:
             high = middle - 1
     return replace(day, text="\n".join(lines[-low:]), first_line=day.last_line - low + 1) if low else None
-
-
-def beside(hits: Sequence[Passage], sections: Sequence[Section]) -> list[Passage]:
-    """Return the passages whose lines are in none of the sections."""
-    shown = [passage for section in sections for passage in section.passages]
-    return [
-        hit
-        for hit in hits
-        if not any(
-            hit.path == each.path and each.first_line <= hit.first_line and hit.last_line <= each.last_line
-            for each in shown
-        )
-    ]
 
 
 def introduction(boundary: str, today: date | None) -> str:

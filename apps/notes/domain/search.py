@@ -9,9 +9,6 @@ VECTOR_WEIGHT, BM25_WEIGHT = 0.7, 0.3
 # The constant of BM25 as FTS5 has it: one word counts at most (1 + K1) times its rarity.
 K1 = 1.2
 DIGITS = 6
-# Below it a vector is no reason to show a text. By MiniLM 11 questions and texts that had nothing to do with each other
-# stayed below 0.22, and 9 of 12 texts that answered a question in other words reached 0.25.
-LEAST_VECTOR = 0.25
 
 
 class NoteSearchMode(StrEnum):
@@ -73,11 +70,6 @@ def bm25_score(bm25: float, best: float) -> float:
 def vector_score(cosine: float) -> float:
     """Return a cosine as a score: opposites are as far away as what has nothing in common."""
     return round(min(max(cosine, 0.0), 1.0), DIGITS)
-
-
-def is_related(vector: float | None) -> bool:
-    """Return whether a text without any word of the question is near enough to it to be an answer."""
-    return vector is not None and vector >= LEAST_VECTOR
 
 
 def hybrid_score(vector: float | None, bm25: float) -> float:

@@ -60,22 +60,10 @@ def appended_since(text: bytes, base: str) -> bytes | None:
     return None
 
 
-def with_lines(text: bytes, lines: bytes) -> bytes:
-    """Return a text with further lines at its end."""
-    return text + (b"" if text.endswith(b"\n") or not text else line_end(text)) + lines
-
-
 def line_end(text: bytes) -> bytes:
     """Return the line end that a text uses at its first line; a line feed where it has none."""
     first = text.find(b"\n")
     return b"\r\n" if first > 0 and text[first - 1 : first] == b"\r" else b"\n"
-
-
-def entry_lines(entry: str, end: bytes) -> bytes:
-    """Return an entry as an item of a list: further lines are indented, so that they stay in the item."""
-    lines = entry.strip().splitlines()
-    indented = [f"- {lines[0]}", *(f"  {line}" if line.strip() else "" for line in lines[1:])]
-    return end.join(line.rstrip().encode() for line in indented) + end
 
 
 def add_entry(text: bytes, entry: str, category: str = "") -> Insertion:
@@ -83,7 +71,11 @@ def add_entry(text: bytes, entry: str, category: str = "") -> Insertion:
 
     A category that has no heading yet gets one of the second level at the end.
     """
-    return add_item(text, entry_lines(entry, line_end(text)), category)
+    # Further lines of an entry are indented, so that they stay in its item.
+    end = line_end(text)
+    lines = entry.strip().splitlines()
+    indented = [f"- {lines[0]}", *(f"  {line}" if line.strip() else "" for line in lines[1:])]
+    return add_item(text, end.join(line.rstrip().encode() for line in indented) + end, category)
 
 
 def add_item(text: bytes, item: bytes, category: str = "") -> Insertion:

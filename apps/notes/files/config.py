@@ -92,7 +92,10 @@ def config_change(
     with notes_lock(user_id):
         desk = Desk(user_id, CONFIG, author, utcnow(clock), step)
         for _ in range(_TRIES):
-            require_settled(look(desk))
+            # The writer of a file that is broken and was written a moment ago may not be done.
+            if any(problem.code == UNSETTLED for problem in look(desk).problems):
+                detail = f"{CONFIG.name} was saved a moment ago and cannot be read as it is: try again."
+                raise UnavailableError(detail, retry_after=round(SETTLE_SECONDS))
             note = desk.look()
             try:
                 text = changed_text(note.text or b"", values, desk.user_id)
@@ -108,13 +111,6 @@ def config_change(
         else:
             raise UnavailableError("The settings keep changing while they are being saved: try again.", retry_after=1)
         return look(desk)
-
-
-def require_settled(read: ReadConfig) -> None:
-    """Raise UnavailableError for a file that is broken and was written a moment ago: its writer may not be done."""
-    if any(problem.code == UNSETTLED for problem in read.problems):
-        detail = f"{CONFIG.name} was saved a moment ago and cannot be read as it is: try again."
-        raise UnavailableError(detail, retry_after=round(SETTLE_SECONDS))
 
 
 def changed_text(text: bytes, values: Mapping[str, Any], user_id: str) -> bytes:
@@ -205,7 +201,8 @@ def set_aside(desk: Desk, reason: str, expected: str | None) -> ReadConfig | Non
         try:
             written = os.stat(CONFIG.name, dir_fd=directory, follow_symlinks=False).st_mtime
             if abs(time.time() - written) < SETTLE_SECONDS:
-                return ReadConfig(former_config(desk.user_id) or SAFE, (is_unsettled(reason),))
+                problem = ConfigProblem(UNSETTLED, f"{CONFIG.name} {reason}: the last valid settings hold.")
+                return ReadConfig(former_config(desk.user_id) or SAFE, (problem,))
             name = rename_free(directory, name)
         except FileNotFoundError:
             return None
@@ -255,8 +252,3 @@ def is_aside(name: str) -> ConfigProblem:
     """Return the problem of a file that was set aside, until there is a new one."""
     detail = f"{CONFIG.name} could not be read and was set aside as {name}: the last valid settings hold."
     return ConfigProblem("set_aside", detail)
-
-
-def is_unsettled(reason: str) -> ConfigProblem:
-    """Return the problem of a broken file whose writer may not be done."""
-    return ConfigProblem(UNSETTLED, f"{CONFIG.name} {reason}: the last valid settings hold.")

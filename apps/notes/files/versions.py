@@ -10,7 +10,7 @@ from django.db.models import Q
 
 from apps.notes.domain.lines import Lines
 from apps.notes.domain.places import NotePlace
-from apps.notes.domain.text import Heading, Insertion, digest, put_item, with_lines
+from apps.notes.domain.text import Heading, Insertion, digest, line_end, put_item
 from apps.notes.models import ChangeKind, NoteVersion
 
 DISK = "disk"
@@ -157,7 +157,7 @@ def plan_lines(
 
 def put_line(text: bytes, line: bytes) -> Insertion:
     """Return what puts a line at the end of a text."""
-    return Insertion(len(text), with_lines(text, line)[len(text) :])
+    return Insertion(len(text), (b"" if text.endswith(b"\n") or not text else line_end(text)) + line)
 
 
 def plan_appends(

@@ -19,20 +19,15 @@ EXTRACTED = "fact:"
 
 def standing_wishes(user_id: str, text: bytes) -> list[str]:
     """Return what MEMORY.md says under Instructions in the words of the person, each on one line."""
-    wanted = {bare(item): item for item in instructions_of(text)}
+    wanted = {
+        bare(chunk.text): chunk.text
+        for chunk in chunk_note(text)
+        if chunk.is_item and chunk.heading.rpartition(" > ")[2].casefold() == Category.INSTRUCTION.casefold()
+    }
     if not wanted:
         return []
     foreign = {bare(line) for version in foreign_versions(user_id) for line in introduced_by(version)}
     return [" ".join(item.removeprefix("- ").split()) for key, item in wanted.items() if key not in foreign]
-
-
-def instructions_of(text: bytes) -> list[str]:
-    """Return the items under the heading of instructions."""
-    return [
-        chunk.text
-        for chunk in chunk_note(text)
-        if chunk.is_item and chunk.heading.rpartition(" > ")[2].casefold() == Category.INSTRUCTION.casefold()
-    ]
 
 
 def foreign_versions(user_id: str) -> Iterable[NoteVersion]:

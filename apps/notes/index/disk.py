@@ -91,16 +91,13 @@ def _walk(directory: str, above: str, depth: int) -> Iterator[tuple[str, Stamp]]
         path = above + entry.name
         if has_note_name(entry.name):
             try:
-                yield encodable(path), stamp_of(entry.stat(follow_symlinks=False))
+                # A database cannot hold bytes that are not UTF-8: they become `\xe9`, which no name may have.
+                name = path.encode("utf-8", errors="surrogateescape").decode("utf-8", errors="backslashreplace")
+                yield name, stamp_of(entry.stat(follow_symlinks=False))
             except OSError:
                 continue
         elif entry.is_dir(follow_symlinks=False) and is_entered(path, entry.name):
             yield from _walk(entry.path, f"{path}/", depth + 1)
-
-
-def encodable(path: str) -> str:
-    """Return a path in a form that a database can hold: bytes that are not UTF-8 as `\\xe9`, which no name may have."""
-    return path.encode("utf-8", errors="surrogateescape").decode("utf-8", errors="backslashreplace")
 
 
 def stamp_now(folder: Folder, path: str) -> Stamp | None:

@@ -121,7 +121,8 @@ def take_in(connection: apsw.Connection, folder: Folder, paths: Collection[str],
         step("read")
         change = read_changes(connection, folder, paths)
         step("files")
-        former = former_texts(connection, change.rewritten)
+        wanted = [(file_id,) for file_id in change.rewritten]
+        former = {text for (text,) in connection.executemany("SELECT text_id FROM chunks WHERE file_id = ?", wanted)}
         connection.executemany(
             "INSERT INTO files VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO UPDATE SET size = excluded.size, "
             "mtime_ns = excluded.mtime_ns, ctime_ns = excluded.ctime_ns, inode = excluded.inode, "
@@ -171,12 +172,6 @@ def read_changes(connection: apsw.Connection, folder: Folder, paths: Collection[
 def is_settled_in_index(found: FoundFile) -> bool:
     """Return whether the stamp of a file is enough to see that it has not changed."""
     return found.is_settled if found.text is not None else bool(found.problem) and found.problem != "disk_error"
-
-
-def former_texts(connection: apsw.Connection, files: Iterable[int]) -> set[int]:
-    """Return the texts of the chunks of files."""
-    wanted = [(file_id,) for file_id in files]
-    return {text for (text,) in connection.executemany("SELECT text_id FROM chunks WHERE file_id = ?", wanted)}
 
 
 def add_texts(connection: apsw.Connection, notes: Iterable[list[Digested]], step: Step) -> dict[bytes, int]:

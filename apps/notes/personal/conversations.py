@@ -48,7 +48,9 @@ class ConversationStore(PersonalStore):
             rows = model._default_manager.filter(scope_filter(scope)).order_by("pk")
             for row in (rows.select_related(*related) if related else rows).iterator(_CHUNK):
                 hidden = {} if asked.is_operator else OF_OPERATORS.get(kind, {})
-                line = {"kind": kind, **columns.values(row), **hidden, **references(row, REFERENCES[kind])}
+                others = {name: getattr(row, name) for name in REFERENCES[kind]}
+                references = {name: None if other is None else str(other.uuid) for name, other in others.items()}
+                line = {"kind": kind, **columns.values(row), **hidden, **references}
                 yield {**line, SESSION: row.conversation.session_id} if isinstance(row, ConversationMessage) else line
 
     def load(self, lines: Sequence[Line]) -> int:
@@ -67,7 +69,10 @@ class ConversationStore(PersonalStore):
                 setattr(row, f"{name}_id", known[name].get(str(line.get(name))))
             if kind in {RUN, MESSAGE}:
                 row.conversation_id = sessions.get((line.get("user_id"), line.get(SESSION)))  # type: ignore[attr-defined]
-            check_references(place, kind, row)
+            if kind == MESSAGE and row.conversation_id is None:
+                raise LineError(place, "its conversation is neither in the hub nor in the lines before")
+            if kind == FACT and row.run_id is None:
+                raise LineError(place, "its run is neither in the hub nor in the lines before")
             rows.append(row)
         hold_users({found["user_id"] for found in values})
         before = model._default_manager.count()
@@ -92,12 +97,6 @@ class ConversationStore(PersonalStore):
         for kind, model in TABLES.items():
             if model._default_manager.filter(user_id=user_id).exists():
                 yield f"{kind} rows"
-
-
-def references(row: Model, names: Sequence[str]) -> dict[str, str | None]:
-    """Return the ids of what a row refers to."""
-    others = {name: getattr(row, name) for name in names}
-    return {name: None if other is None else str(other.uuid) for name, other in others.items()}
 
 
 def read_line(columns: Columns, place: int, line: Line, further: Sequence[str]) -> dict[str, Any]:
@@ -130,11 +129,3 @@ def session_keys(lines: Sequence[Line]) -> dict[tuple[Any, Any], int]:
     sessions = {line[SESSION] for line in lines if isinstance(line.get(SESSION), str)}
     rows = Conversation.objects.filter(user_id__in=users, session_id__in=sessions)
     return {(user, session): key for user, session, key in rows.values_list("user_id", "session_id", "pk")}
-
-
-def check_references(place: int, kind: str, row: Any) -> None:
-    """Raise LineError for a row without what it belongs to."""
-    if kind == MESSAGE and row.conversation_id is None:
-        raise LineError(place, "its conversation is neither in the hub nor in the lines before")
-    if kind == FACT and row.run_id is None:
-        raise LineError(place, "its run is neither in the hub nor in the lines before")

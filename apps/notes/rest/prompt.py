@@ -1,5 +1,7 @@
 """The prompt of notes over REST (spec 001, prompt)."""
 
+from typing import Any
+
 from drf_spectacular.utils import extend_schema
 from rest_framework.request import Request
 from rest_framework.response import Response
@@ -9,7 +11,7 @@ from apps.core.rest.views import HubView
 from apps.core.schemas.bodies import search_limit
 from apps.core.schemas.serializers import validate
 from apps.notes import selectors
-from apps.notes.schemas.prompt import PromptInput, PromptOutput, prompt_json
+from apps.notes.schemas.prompt import PromptInput, PromptOutput, origin_json, section_json
 
 
 class PromptView(HubView):
@@ -32,4 +34,14 @@ class PromptView(HubView):
             include_memories=data["include_memories"],
             zone=data.get("timezone"),
         )
-        return Response(prompt_json(composed))
+        prompt = composed.prompt
+        left_out: list[Any] = [{**origin_json(each), "reason": each.reason} for each in prompt.left_out]
+        return Response(
+            {
+                "text": prompt.text,
+                "tokens": prompt.tokens,
+                "sections": [section_json(each) for each in prompt.sections],
+                "left_out": left_out,
+                "search": {"mode": composed.mode, "reason": composed.reason},
+            }
+        )

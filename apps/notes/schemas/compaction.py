@@ -1,7 +1,7 @@
 """Inputs and outputs of compactions of MEMORY.md (spec 001, compaction)."""
 
 from collections import Counter
-from typing import Annotated, Any, TypedDict
+from typing import Annotated, TypedDict
 
 from rest_framework import serializers
 
@@ -110,23 +110,22 @@ def compaction_json(row: Compaction) -> CompactionOutput:
             "merged": counts["merged"],
             "dropped": counts["dropped"],
         },
-        "model": model_json(row.model_use) if row.model_use else None,
+        "model": (
+            {
+                "asked": row.model_use["asked"],
+                "provider": row.model_use["provider"],
+                "model": row.model_use["model"],
+                "code": row.model_use["code"],
+                "cost_usd": row.model_use["cost_usd"],
+                "attempts": row.model_use["attempts"],
+            }
+        )
+        if row.model_use
+        else None,
         "created_at": row.created_at.isoformat(),
         "drafted_at": None if row.drafted_at is None else row.drafted_at.isoformat(),
         "decided_at": None if row.decided_at is None else row.decided_at.isoformat(),
         "decided_by": row.decided_by,
-    }
-
-
-def model_json(use: dict[str, Any]) -> ModelUseOutput:
-    """Return the use of a model as the API shows it."""
-    return {
-        "asked": use["asked"],
-        "provider": use["provider"],
-        "model": use["model"],
-        "code": use["code"],
-        "cost_usd": use["cost_usd"],
-        "attempts": use["attempts"],
     }
 
 

@@ -1,6 +1,6 @@
 """Inputs and outputs of the prompt of notes (spec 001, prompt)."""
 
-from typing import Annotated, Any, TypedDict
+from typing import Annotated, TypedDict
 
 from rest_framework import serializers
 
@@ -18,7 +18,6 @@ from apps.notes.domain.prompt import (
 )
 from apps.notes.domain.prompt_main import Passage
 from apps.notes.schemas.notes import OwnerInput
-from apps.notes.selectors import ComposedPrompt
 
 MAX_MESSAGE_CHARS = 10_000
 DEFAULT_BUDGET, MIN_BUDGET, MAX_BUDGET = 4_000, 200, 100_000
@@ -111,17 +110,4 @@ def section_json(section: Section) -> PromptSectionOutput:
         "tokens": section.tokens,
         "is_whole": section.is_whole,
         "items": [origin_json(each) for each in section.passages],
-    }
-
-
-def prompt_json(composed: ComposedPrompt) -> PromptOutput:
-    """Return a prompt as the API shows it."""
-    prompt = composed.prompt
-    left_out: list[Any] = [{**origin_json(each), "reason": each.reason} for each in prompt.left_out]
-    return {
-        "text": prompt.text,
-        "tokens": prompt.tokens,
-        "sections": [section_json(each) for each in prompt.sections],
-        "left_out": left_out,
-        "search": {"mode": composed.mode, "reason": composed.reason},
     }

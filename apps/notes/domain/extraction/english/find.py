@@ -178,7 +178,7 @@ class EnglishReader:
             elif open_end and statement.mood in (Mood.ASSERTION, Mood.PLAN) and not is_own_sentence(clause):
                 joined = extended(text, found[-1].quote, end)
                 if joined:
-                    found[-1] = self.make(joined, begun_again(found[-1]), corrects)
+                    found[-1] = self.make(joined, _BY_NAME[found[-1].pattern], corrects)
             else:
                 open_end = False
         return [fact for fact in found if is_complete(fact.content)]
@@ -189,11 +189,6 @@ class EnglishReader:
 
 
 _BY_NAME = {pattern.name: pattern for pattern in (*_STATED, *_ORDERED, *person.LAST)}
-
-
-def begun_again(found: Found) -> Pattern:
-    """Return the pattern of a fact."""
-    return _BY_NAME[found.pattern]
 
 
 def match(clause: str, mood: Mood) -> Pattern | None:
@@ -234,18 +229,13 @@ def find_order(text: str) -> Found | None:
     plain = _LEAD.sub("", text)
     if not plain:
         return None
-    mood = mood_of_whole(plain)
+    moods = [statement.mood for statement in read_sentence(plain)]
+    mood = Mood.COMMAND if Mood.COMMAND in moods else moods[0]
     plain = _REQUEST.sub("", plain)
     for pattern in _ORDERED:
         if mood in pattern.moods and pattern.regex.match(plain):
             return Found(written(plain.rstrip("? "), None), pattern.category, plain, pattern.confidence, pattern.name)
     return None
-
-
-def mood_of_whole(text: str) -> Mood:
-    """Return the mood of a sentence: COMMAND where any clause of it orders something."""
-    moods = [statement.mood for statement in read_sentence(text)]
-    return Mood.COMMAND if Mood.COMMAND in moods else moods[0]
 
 
 def spans_of(text: str, statements: Iterable[Statement]) -> list[tuple[int, int]]:
