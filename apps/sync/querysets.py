@@ -40,13 +40,9 @@ class SourceQuerySet(ScopedQuerySet["KnowledgeSource"]):
 class KnowledgeFileQuerySet(models.QuerySet["KnowledgeFile"]):
     """Files."""
 
-    def refused(self) -> Self:
-        """Return those that became no item."""
-        return self.exclude(code="")
-
     def failed(self) -> Self:
         """Return those that could not be read as they are now; not those that were no items by intent."""
-        return self.refused().exclude(code__in=SKIPPED)
+        return self.exclude(code="").exclude(code__in=SKIPPED)
 
 
 class KnowledgeItemQuerySet(models.QuerySet["KnowledgeItem"]):

@@ -189,7 +189,8 @@ def item_of_memory(access: Access, memory: UUID) -> KnowledgeItem | None:
 
 def item_named(access: Access, name: str) -> KnowledgeItem:
     """Return the item of an id, or of a reference as pointers have it: <source>/<id>. Raises NotFoundError."""
-    if len(name) > MAX_REFERENCE_CHARS or not can_be_stored(name):
+    # A column cannot have NUL characters and lone surrogates.
+    if len(name) > MAX_REFERENCE_CHARS or any(each == "\0" or "\ud800" <= each <= "\udfff" for each in name):
         raise NotFoundError("There is no such item.")
     try:
         return item_get(access, UUID(name))
@@ -275,11 +276,6 @@ def sources_of(access: Access, uuid: UUID | None, asked: Scope, include: Collect
     if uuid is None:
         return KnowledgeSource.objects.all().visible_to(access, asked, include)
     return KnowledgeSource.objects.filter(pk=source_to_read(access, uuid).pk)
-
-
-def can_be_stored(text: str) -> bool:
-    """Return whether a column can have a text: without NUL characters and lone surrogates."""
-    return not any(each == "\0" or "\ud800" <= each <= "\udfff" for each in text)
 
 
 def readable(access: Access) -> SourceQuerySet:

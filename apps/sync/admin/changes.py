@@ -26,7 +26,7 @@ def change_rows(source: KnowledgeSource, changes: Sequence[SyncChange], *, may_r
         {
             "badge": badge(change.get_action_display(), ACTION_COLOURS[change.action]),
             "item": item_name(change.item_id, found if may_read else {}),
-            "title": title_of(change) if may_read else "",
+            "title": str((item_of(change.after) or item_of(change.before)).get("title", "")) if may_read else "",
             "differences": list(differences_of(change)) if may_read else [],
         }
         for change in changes
@@ -36,11 +36,6 @@ def change_rows(source: KnowledgeSource, changes: Sequence[SyncChange], *, may_r
 def item_name(item_id: str, found: Mapping[str, Any]) -> str:
     """Render the id of an item, as a link where it still exists."""
     return link(ITEM_PAGE, found[item_id], item_id) if item_id in found else monospace(item_id)
-
-
-def title_of(change: SyncChange) -> str:
-    """Return the title of the item after a change, or before it where it is gone."""
-    return str((item_of(change.after) or item_of(change.before)).get("title", ""))
 
 
 def item_of(side: Mapping[str, Any]) -> Mapping[str, Any]:

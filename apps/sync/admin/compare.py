@@ -35,12 +35,10 @@ class CompareForm(forms.Form):
         for name in ("old", "new"):
             field = self.fields[name]
             assert isinstance(field, forms.ChoiceField)
-            field.choices = [(one.commit, commit_words(one)) for one in commits]
-
-
-def commit_words(commit: LoggedCommit) -> str:
-    """Return a commit as a person recognises it."""
-    return f"{moment(commit.at)}  {commit.commit[:SHOWN_COMMIT_CHARS]}  {commit.subject[:MAX_SUBJECT_CHARS]}"
+            field.choices = [
+                (one.commit, f"{moment(one.at)}  {one.commit[:SHOWN_COMMIT_CHARS]}  {one.subject[:MAX_SUBJECT_CHARS]}")
+                for one in commits
+            ]
 
 
 def compare_page(model_admin: Any, request: HttpRequest, item: KnowledgeItem) -> HttpResponse:

@@ -53,28 +53,33 @@ def conflict_context(conflict: PointerConflict, *, may_read: bool, may_open: boo
     """Return the parts of the page. may_read: whether items may be shown; may_open: whether memories may."""
     item = KnowledgeItem.objects.filter(source=conflict.source, item_id=conflict.item_id).first()
     memories = managed_get(conflict.pointers)
+    allowed = [one for one in allowed_resolutions(ConflictType(conflict.type)) if one is not Resolution.MANUAL]
+    names = {"pointer": gettext("The pointer has"), "item": gettext("The item has")}
+    resolved = at_by(conflict.resolved_at, conflict.resolved_by) if conflict.resolved_at else ""
+    facts: list[tuple[str, Any]] = [
+        (gettext("Source"), source_link(conflict.source)),
+        (gettext("Found by"), run_link(conflict.run)),
+        (gettext("Found at"), moment(conflict.detected_at)),
+        (gettext("Resolved"), resolved),
+        (gettext("What was done"), conflict.get_resolution_display() if conflict.resolution else ""),
+        (gettext("Id"), monospace(conflict.uuid)),
+    ]
     return {
         "summary": SUMMARIES[ConflictType(conflict.type)],
         "what": conflict.get_type_display(),
         "state": choice_badge(conflict, "state", CONFLICT_COLOURS),
         "is_open": conflict.state == SyncConflictState.OPEN,
         "suggested": conflict.get_suggested_display().lower(),
-        "choices": choices_of(conflict),
+        "choices": [(gettext(ResolutionChoices(one).label), describe_consequences(conflict, one)) for one in allowed],
         "pointers": [pointer_card(memory, conflict, may_open=may_open) for memory in memories.values()],
         "missing": len(conflict.pointers) - len(memories),
         "item": item_card(item, may_read=may_read) if item else None,
         "is_gone": conflict.type == ConflictType.ORPHANED_POINTER,
-        "detail": detail_of(conflict),
-        "facts": facts_of(conflict),
+        "detail": [(words, conflict.detail[name]) for name, words in names.items() if name in conflict.detail],
+        "facts": [(name, value) for name, value in facts if value],
         "may_read": may_read,
         "may_open": may_open,
     }
-
-
-def choices_of(conflict: PointerConflict) -> list[tuple[str, list[str]]]:
-    """Return what can be done about a conflict, each with its consequences."""
-    allowed = [one for one in allowed_resolutions(ConflictType(conflict.type)) if one is not Resolution.MANUAL]
-    return [(gettext(ResolutionChoices(one).label), describe_consequences(conflict, one)) for one in allowed]
 
 
 def pointer_card(memory: ManagedMemory, conflict: PointerConflict, *, may_open: bool) -> dict[str, Any]:
@@ -112,23 +117,3 @@ def item_card(item: KnowledgeItem, *, may_read: bool) -> dict[str, Any]:
             (gettext("Item"), link(ITEM_PAGE, item.pk, item.item_id) if may_read else item.item_id),
         ],
     }
-
-
-def detail_of(conflict: PointerConflict) -> list[tuple[str, str]]:
-    """Return the values that differ, with whose they are."""
-    names = {"pointer": gettext("The pointer has"), "item": gettext("The item has")}
-    return [(words, conflict.detail[name]) for name, words in names.items() if name in conflict.detail]
-
-
-def facts_of(conflict: PointerConflict) -> list[tuple[str, Any]]:
-    """Return names and values of the conflict itself."""
-    resolved = at_by(conflict.resolved_at, conflict.resolved_by) if conflict.resolved_at else ""
-    facts: list[tuple[str, Any]] = [
-        (gettext("Source"), source_link(conflict.source)),
-        (gettext("Found by"), run_link(conflict.run)),
-        (gettext("Found at"), moment(conflict.detected_at)),
-        (gettext("Resolved"), resolved),
-        (gettext("What was done"), conflict.get_resolution_display() if conflict.resolution else ""),
-        (gettext("Id"), monospace(conflict.uuid)),
-    ]
-    return [(name, value) for name, value in facts if value]

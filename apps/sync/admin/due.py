@@ -6,7 +6,7 @@ from django.utils.translation import gettext_lazy as _
 from apps.core.admin.kit import moment
 from apps.core.domain.clock import SYSTEM_CLOCK, utcnow
 from apps.core.pages.sayings import say
-from apps.sync.domain.triggers import ShouldSync, should_sync
+from apps.sync.domain.triggers import should_sync
 from apps.sync.models import KnowledgeSource
 from apps.sync.sources.facts import trigger_facts
 
@@ -20,9 +20,6 @@ def due_of(source: KnowledgeSource) -> tuple[str, str]:
         return str(NOT_WHILE[answer.reason]), ""
     if answer.should:
         return gettext("within a minute"), say(answer.detail)
-    return (moment(answer.due_at) if answer.due_at else gettext("on request")), why(answer)
-
-
-def why(answer: ShouldSync) -> str:
-    """Return what a person has to know beside a time; nothing beside one that was set."""
-    return "" if answer.due_at and answer.reason == "manual" else say(answer.detail)
+    # Nothing has to be said beside a time that a person set.
+    why = "" if answer.due_at and answer.reason == "manual" else say(answer.detail)
+    return (moment(answer.due_at) if answer.due_at else gettext("on request")), why

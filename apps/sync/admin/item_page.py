@@ -2,7 +2,6 @@
 
 from typing import Any
 
-from django.db.models import QuerySet
 from django.urls import reverse
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext
@@ -35,6 +34,9 @@ def item_context(item: KnowledgeItem, access: Access, *, may_open: bool) -> dict
     """Return the parts of the page. may_open: whether the user may see memories."""
     related = {*item.supersedes, *item.superseded_by}
     found = dict(KnowledgeItem.objects.filter(source=item.source, item_id__in=related).values_list("item_id", "pk"))
+    changes = SyncChange.objects.filter(run__source=item.source, item_id=item.item_id)
+    changes = changes.select_related("run").defer("before", "after")
+    conflicts = PointerConflict.objects.filter(source=item.source, item_id=item.item_id)
     return {
         "label": item_label(item),
         "source": source_link(item.source),
@@ -47,10 +49,10 @@ def item_context(item: KnowledgeItem, access: Access, *, may_open: bool) -> dict
         "tags": ", ".join(str(tag) for tag in item.tags),
         "pointer": pointer_of(item, may_open=may_open),
         "facts": facts_of(item),
-        "history": [history_row(change) for change in history_of(item)[:MAX_HISTORY]],
+        "history": [history_row(change) for change in changes.order_by("-pk")[:MAX_HISTORY]],
         "conflicts": [
             (reverse(CONFLICT_PAGE, args=[one.pk]), one.get_type_display(), one.get_state_display().lower())
-            for one in conflicts_of(item)[:MAX_HISTORY]
+            for one in conflicts.order_by("-pk")[:MAX_HISTORY]
         ],
         **text_of(item, access),
     }
@@ -85,21 +87,10 @@ def facts_of(item: KnowledgeItem) -> list[tuple[str, SafeString | str]]:
     return [(name, value) for name, value in facts if value and value != NOTHING]
 
 
-def history_of(item: KnowledgeItem) -> QuerySet[SyncChange]:
-    """Return what syncs did to an item, the latest first."""
-    changes = SyncChange.objects.filter(run__source=item.source, item_id=item.item_id)
-    return changes.select_related("run").defer("before", "after").order_by("-pk")
-
-
 def history_row(change: SyncChange) -> tuple[str, SafeString, SafeString | str]:
     """Return what a sync did, with links."""
     what = badge(change.get_action_display(), ACTION_COLOURS[change.action])
     return what, run_link(change.run), short_commit(change.run.to_commit)
-
-
-def conflicts_of(item: KnowledgeItem) -> QuerySet[PointerConflict]:
-    """Return the conflicts about an item, the latest first."""
-    return PointerConflict.objects.filter(source=item.source, item_id=item.item_id).order_by("-pk")
 
 
 def text_of(item: KnowledgeItem, access: Access) -> dict[str, Any]:

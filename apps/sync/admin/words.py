@@ -92,15 +92,10 @@ def source_link(source: KnowledgeSource) -> SafeString:
     return link(SOURCE_PAGE, source.pk, source.name)
 
 
-def run_name(run: SyncRun) -> str:
-    """Return what kind of run it is, and when it was asked for."""
-    words = {"kind": run.get_kind_display(), "at": f"{run.requested_at:%Y-%m-%d %H:%M:%S}"}
-    return gettext("%(kind)s of %(at)s") % words
-
-
 def run_link(run: SyncRun) -> SafeString:
     """Render a link to the page of a run."""
-    return link(RUN_PAGE, run.pk, run_name(run))
+    words = {"kind": run.get_kind_display(), "at": f"{run.requested_at:%Y-%m-%d %H:%M:%S}"}
+    return link(RUN_PAGE, run.pk, gettext("%(kind)s of %(at)s") % words)
 
 
 def item_label(item: KnowledgeItem) -> str:

@@ -66,15 +66,13 @@ class PlanRules:
         """
         left = [conflict for conflict in found if conflict.key not in self.decided]
         types = {conflict.type for conflict in left}
-        mentioned = [one for one in DIFFERENCES if one in types and self.is_mentioned(one)]
+        mentioned = [
+            one for one in DIFFERENCES if one in types and self.resolutions.get(one) in allowed_resolutions(one)
+        ]
         answer = choose_resolution(mentioned[0], self.resolutions) if mentioned else Resolution.UPDATE_MEMORY
         return tuple(
             (one, answer if one.type in DIFFERENCES else choose_resolution(one.type, self.resolutions)) for one in left
         )
-
-    def is_mentioned(self, conflict: ConflictType) -> bool:
-        """Return whether the source says something of a type that can be done."""
-        return self.resolutions.get(conflict) in allowed_resolutions(conflict)
 
     def updates(self, resolved: Sequence[tuple[SyncConflict, Resolution]]) -> list[PointerChange]:
         """Return the update of the pointer that stays, if there is one."""

@@ -89,7 +89,8 @@ def should_sync(facts: TriggerFacts, now: datetime) -> ShouldSync:
     met = next(triggers_met(facts, now), None)
     if met:
         return met
-    due = next_due(facts, now)
+    daily = last_time(facts.daily_at, now) + timedelta(days=1) if facts.daily_at else None
+    due = min(filter(None, (staleness_ends(facts), daily)), default=None)
     return ShouldSync(False, "manual", "No trigger is met." if due else no_trigger_words(facts), due)
 
 
@@ -132,12 +133,6 @@ def last_time(at: time, now: datetime) -> datetime:
     """Return the last moment, up to now, at which it was this time of the day in UTC."""
     today = datetime.combine(now.astimezone(UTC).date(), at, UTC)
     return today if today <= now else today - timedelta(days=1)
-
-
-def next_due(facts: TriggerFacts, now: datetime) -> datetime | None:
-    """Return the first moment at which time alone makes a sync due; None if there is none."""
-    daily = last_time(facts.daily_at, now) + timedelta(days=1) if facts.daily_at else None
-    return min(filter(None, (staleness_ends(facts), daily)), default=None)
 
 
 def no_trigger_words(facts: TriggerFacts) -> str:

@@ -66,7 +66,9 @@ class KnowledgeStore(PersonalStore):
         columns, rows = Columns(KnowledgeSource), dict[UUID, KnowledgeSource]()
         for place, line in enumerate(lines):
             try:
-                source = read_source(columns.read(with_kind(line), ["source_kind"]))
+                if isinstance(line, Mapping) and "source_kind" in line:
+                    line = {**line, "kind": line["source_kind"]}
+                source = read_source(columns.read(line, ["source_kind"]))
                 if not source.user_id or source.uuid in rows:
                     raise ValueError("a source has an owner, and is there once")
             except ValueError as error:
@@ -111,11 +113,6 @@ class KnowledgeStore(PersonalStore):
         """Yield where sources are left."""
         if KnowledgeSource.objects.filter(user_id=user_id).exists():
             yield "sources of knowledge"
-
-
-def with_kind(line: Any) -> Any:
-    """Return a line with the kind of the source in its column."""
-    return {**line, "kind": line["source_kind"]} if isinstance(line, Mapping) and "source_kind" in line else line
 
 
 def read_source(values: dict[str, Any]) -> KnowledgeSource:

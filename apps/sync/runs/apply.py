@@ -20,7 +20,6 @@ from apps.sync.domain.state import Plan, PointerAction, PointerChange, StoredIte
 from apps.sync.models import KnowledgeItem, KnowledgeSource, PointerActionChoices, SyncChange, SyncRun, SyncRunState
 from apps.sync.runs.compare import Comparison
 from apps.sync.runs.lock import LockLostError, require_lock
-from apps.sync.runs.pointers import draft_to_json, memory_to_json
 from apps.sync.runs.rows import batches, delete_items, item_of, item_row, read_rows, row_to_json, stored_of, write_items
 from apps.sync.runs.stored import ITEMS, Stored
 
@@ -221,11 +220,25 @@ class ChangeRows:
         before = self.sides(self.before.get(change.item_id))
         memory = self.memories.get(pointer) if pointer else None
         if memory:
-            before["memory"] = memory_to_json(memory)
+            before["memory"] = {
+                "content": memory.content,
+                "metadata": dict(memory.metadata),
+                "type": memory.type,
+                "project": memory.project,
+                "keywords": list(memory.keywords),
+                "importance": memory.importance,
+            }
         is_gone = change.item_id in gone
         after = self.sides(None if is_gone else self.after.get(change.item_id) or self.before.get(change.item_id))
         if draft:
-            after["memory"] = draft_to_json(draft)
+            after["memory"] = {
+                "content": draft.content,
+                "metadata": draft.metadata,
+                "type": draft.type,
+                "project": draft.project,
+                "keywords": list(draft.keywords),
+                "importance": draft.importance,
+            }
         return SyncChange(
             run=self.run,
             item_id=change.item_id,

@@ -14,7 +14,7 @@ from apps.core.domain.clock import Clock, utcnow
 from apps.sync.domain.errors import StateCorruptedError
 from apps.sync.domain.knowledge import ItemStatus, Layer
 from apps.sync.domain.state import StoredItem
-from apps.sync.models import KnowledgeSource, SyncChange, SyncCheckpoint, SyncRun, SyncState
+from apps.sync.models import KnowledgeSource, SyncChange, SyncCheckpoint, SyncRun
 from apps.sync.runs.stored import Stored
 
 KEPT = 20
@@ -56,24 +56,14 @@ def checkpoint_read(checkpoint: SyncCheckpoint) -> SavedState:
         item_id: StoredItem(item_id, hash_, ItemStatus(status), Layer(layer), UUID(pointer) if pointer else None)
         for item_id, hash_, status, layer, pointer in data["items"]
     }
-    return SavedState({name: value_from_json(value) for name, value in data["state"].items()}, items)
+    state = data["state"].items()
+    fields = {name: datetime.fromisoformat(one["at"]) if isinstance(one, dict) else one for name, one in state}
+    return SavedState(fields, items)
 
 
 def value_to_json(value: Any) -> Any:
     """Return a field of the state for JSON."""
     return {"at": value.isoformat()} if isinstance(value, datetime) else value
-
-
-def value_from_json(value: Any) -> Any:
-    """Return a field of the state from its JSON."""
-    return datetime.fromisoformat(value["at"]) if isinstance(value, dict) else value
-
-
-def restore_fields(state: SyncState, saved: SavedState) -> None:
-    """Set the fields of a state to those of a checkpoint, but its generation, which only rises."""
-    for name, value in saved.fields.items():
-        if name != "generation":
-            setattr(state, name, value)
 
 
 def checkpoints_trim(source: KnowledgeSource) -> int:

@@ -140,14 +140,9 @@ def decided_conflicts(source: KnowledgeSource) -> list[SyncConflict]:
         source=source, state=SyncConflictState.RESOLVED, resolution=Resolution.KEEP_MEMORY
     )
     return [
-        conflict_of(row)
+        SyncConflict(
+            ConflictType(row.type), row.item_id, tuple(row.pointers), Resolution(row.suggested), dict(row.detail)
+        )
         for row in rows
         if row.resolved_by or choose_resolution(ConflictType(row.type), source.resolutions) is Resolution.KEEP_MEMORY
     ]
-
-
-def conflict_of(row: PointerConflict) -> SyncConflict:
-    """Return the conflict that a row keeps."""
-    return SyncConflict(
-        ConflictType(row.type), row.item_id, tuple(row.pointers), Resolution(row.suggested), dict(row.detail)
-    )

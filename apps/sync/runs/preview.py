@@ -51,10 +51,15 @@ def preview_of(source: KnowledgeSource) -> Preview:
         raise NotFoundError(NO_SUCH_SOURCE)
     comparison = compare(source, manifest, stored)
     plan = comparison.plan()
+    items = {item.path: item for item in comparison.items.values()}
+    refused = {one.path: one for one in comparison.refused}
     return Preview(
         commit=manifest.commit,
         from_commit=stored.state.last_commit,
-        files=tuple(files_of(manifest, comparison)),
+        files=tuple(
+            PreviewFile(path, items.get(path), refused.get(path) or file.refused)
+            for path, file in sorted(manifest.files.items())
+        ),
         delta=comparison.delta,
         conflicts=plan.resolved,
         changes=plan.changes,
@@ -75,13 +80,3 @@ def advice_on(source: KnowledgeSource, manifest: Manifest, comparison: Compariso
         return f"{said} Name the folder that has them, or patterns."
     [(folder, count)] = folders.most_common(1)
     return f"{said} Name a folder, such as {folder}, which has {count} of the items."
-
-
-def files_of(manifest: Manifest, comparison: Comparison) -> list[PreviewFile]:
-    """Return what each file would become, by path."""
-    items = {item.path: item for item in comparison.items.values()}
-    refused = {one.path: one for one in comparison.refused}
-    return [
-        PreviewFile(path, items.get(path), refused.get(path) or file.refused)
-        for path, file in sorted(manifest.files.items())
-    ]

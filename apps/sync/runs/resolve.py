@@ -101,16 +101,12 @@ class ResolutionWork:
         self.run.from_commit = self.run.to_commit = stored.state.last_commit
         manifest = Manifest(stored.state.files_commit, stored.files)
         comparison = compare_one(compare(self.source, manifest, stored), self.conflict.item_id)
-        self.require_found(comparison)
-        managed_with_space(lambda: self.write(stored, comparison))
-
-    def require_found(self, comparison: Comparison) -> None:
-        """Raise ConflictError where the conflict is not there any more."""
         if self.conflict.type not in {one.type.value for one in comparison.conflicts}:
             PointerConflict.objects.filter(pk=self.conflict.pk).update(
                 state=SyncConflictState.OUTDATED, resolved_at=utcnow(self.clock)
             )
             raise ConflictError("The memory and its item no longer differ in this way.", code=OUTDATED)
+        managed_with_space(lambda: self.write(stored, comparison))
 
     def plan(self, comparison: Comparison) -> tuple[Plan, list[tuple[SyncConflict, Resolution]]]:
         """Return what is done, and each conflict of the item with what became of it: others wait on.

@@ -80,11 +80,6 @@ def row_to_json(row: KnowledgeItem | None) -> dict[str, Any]:
     return COLUMNS.values(row) if row else {}
 
 
-def row_from_json(source: KnowledgeSource, data: dict[str, Any]) -> KnowledgeItem:
-    """Return the unsaved row that a change keeps."""
-    return KnowledgeItem(source=source, **COLUMNS.read(data))
-
-
 def read_rows(source: KnowledgeSource, item_ids: Iterable[str]) -> dict[str, KnowledgeItem]:
     """Return whole rows of items, by id."""
     found: dict[str, KnowledgeItem] = {}

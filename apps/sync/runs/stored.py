@@ -93,14 +93,28 @@ def load_stored(source: KnowledgeSource) -> Stored:
         files = load_files(source)
     except (StateCorruptedError, ValueError):
         damaged.append(FILES)
-    pointers = load_pointers(source)
+    # Metadata that no sync has written differ from every item.
+    found = []
+    for memory in managed_facts(source.manager, ("item_id", "hash", "status", "layer")):
+        item_id, hash_, status, layer = memory.facts
+        found.append(SeenPointer(memory.uuid, item_id, hash_, status, layer, memory.created_at, memory.updated_at))
+    pointers = found
     if ITEMS in damaged:
         items, places = items_of_pointers(pointers), {}
     stored = Stored(state, items, places, files, tuple(damaged), pointers, {}, of_items, of_files)
     if FILES in damaged:
         stored.remembered = load_files(source, strict=False)
     if damaged:
-        report_damage(source, stored)
+        logger.error(
+            "%s: the state of source %s is damaged (%s): %d items are rebuilt from %d pointers, %d files are kept",
+            STATE_CORRUPTED,
+            source.uuid,
+            ", ".join(stored.damaged),
+            len(stored.items),
+            len(stored.pointers),
+            len(stored.files),
+        )
+        FAILURES.labels(STATE_CORRUPTED).inc()
     return stored
 
 
@@ -157,15 +171,6 @@ def files_checksum(state: SyncState, files: str) -> str:
     return hashlib.sha256(f"{state.files_commit}\n{state.read_digest}\n{files}".encode()).hexdigest()
 
 
-def load_pointers(source: KnowledgeSource) -> list[SeenPointer]:
-    """Return the pointers of a source as they are. Metadata that no sync has written differ from every item."""
-    found = []
-    for memory in managed_facts(source.manager, ("item_id", "hash", "status", "layer")):
-        item_id, hash_, status, layer = memory.facts
-        found.append(SeenPointer(memory.uuid, item_id, hash_, status, layer, memory.created_at, memory.updated_at))
-    return found
-
-
 def items_of_pointers(pointers: Iterable[SeenPointer]) -> dict[str, StoredItem]:
     """Return the items as their pointers say that they were (spec 003, regenerate the state)."""
     items = {}
@@ -176,17 +181,3 @@ def items_of_pointers(pointers: Iterable[SeenPointer]) -> dict[str, StoredItem]:
             continue
         items[pointer.item_id] = StoredItem(pointer.item_id, pointer.hash, status, layer, pointer.uuid)
     return items
-
-
-def report_damage(source: KnowledgeSource, stored: Stored) -> None:
-    """Log which parts of the state are damaged, without content, and count it."""
-    logger.error(
-        "%s: the state of source %s is damaged (%s): %d items are rebuilt from %d pointers, %d files are kept",
-        STATE_CORRUPTED,
-        source.uuid,
-        ", ".join(stored.damaged),
-        len(stored.items),
-        len(stored.pointers),
-        len(stored.files),
-    )
-    FAILURES.labels(STATE_CORRUPTED).inc()

@@ -113,7 +113,8 @@ class SyncWork:
         for start in range(0, max(len(drafts), 1), EMBEDDED_AT_ONCE):
             if parts and self.deadline.expired:
                 drafts = drafts[:start]
-                plan = comparison.plan(items_before(plan, drafts))
+                items = list(dict.fromkeys(change.item_id for change in plan.changes))
+                plan = comparison.plan(items.index(drafts[-1][0].item_id) + 1)
                 break
             part = drafts[start : start + EMBEDDED_AT_ONCE]
             changes = [managed_change(comparison, change, draft) for change, draft in part]
@@ -166,7 +167,9 @@ class SyncWork:
         run.state = SyncRunState.COMPLETE
         if comparison.refused:
             run.state = SyncRunState.PARTIAL
-            run.code, run.detail = PARTIAL_FAILURE, partial_detail(run)
+            before = f"{run.detail} " if run.detail else ""
+            what = f"{run.failed} files could not be read: their items are as they were, the others are synced."
+            run.code, run.detail = PARTIAL_FAILURE, f"{before}{what}"
         elif not comparison.everything and not run.allow_empty:
             run.code, run.detail = NO_ITEMS, self.no_items_detail
         if plan.left:
@@ -210,12 +213,6 @@ def managed_change(comparison: Comparison, change: PointerChange, draft: MemoryD
     return ManagedChange(draft=draft, uuid=pointer, reason=change.reason)
 
 
-def items_before(plan: Plan, drafts: list[tuple[PointerChange, MemoryDraft]]) -> int:
-    """Return how many items a plan changes up to the last one of these drafts."""
-    items = list(dict.fromkeys(change.item_id for change in plan.changes))
-    return items.index(drafts[-1][0].item_id) + 1
-
-
 def no_items_detail(manifest: Manifest) -> str:
     """Return why none of the files of a source is an item: the commonest reason, and how many files have it."""
     if not manifest.files:
@@ -226,9 +223,3 @@ def no_items_detail(manifest: Manifest) -> str:
         return f"Files were found, {total}, and none became an item."
     [(reason, count)] = reasons.most_common(1)
     return f"Files were found, {total}, and none became an item. Of {count} of them: {reason}"
-
-
-def partial_detail(run: SyncRun) -> str:
-    """Return what is said of a run that could not read all files."""
-    before = f"{run.detail} " if run.detail else ""
-    return f"{before}{run.failed} files could not be read: their items are as they were, the others are synced."

@@ -25,17 +25,13 @@ def read_text(item: KnowledgeItem, commit: str | None = None) -> ItemText:
             blob = hashlib.sha256(data).hexdigest()
             is_synced = KnowledgeFile.objects.filter(source=item.source, path=item.path, blob=blob).exists()
             return ItemText(decoded(data), item.commit if is_synced else "", item.path)
-        for candidate in [commit] if commit else commits_of(item):
+        # As it was read, or where history was rewritten since, at the last sync.
+        for candidate in [commit] if commit else [item.commit, item.source.state.last_commit]:
             try:
                 return ItemText(text_at(reader, item, candidate), candidate, item.path)
             except NotFoundError as error:
                 gone = error
         raise gone
-
-
-def commits_of(item: KnowledgeItem) -> list[str]:
-    """Return where the text of an item is: as it was read, or where history was rewritten since, at the last sync."""
-    return [item.commit, item.source.state.last_commit]
 
 
 def text_at(reader: SourceReader, item: KnowledgeItem, commit: str) -> str:

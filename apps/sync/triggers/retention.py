@@ -2,7 +2,7 @@
 
 from datetime import timedelta
 
-from django.db.models import Exists, OuterRef, Q, QuerySet
+from django.db.models import Exists, OuterRef, Q
 
 from apps.core.domain.clock import SYSTEM_CLOCK, Clock, utcnow
 from apps.sync.domain.state import Resolution
@@ -45,16 +45,13 @@ def trim_source(source: KnowledgeSource) -> int:
     kept = set(runs.values_list("pk", flat=True)[:KEPT_RUNS])
     # Each checkpoint that is left is needed, with all that ran since the oldest of them: those runs have one, or did
     # nothing that could be taken back.
-    needed = Exists(SyncCheckpoint.objects.filter(run=OuterRef("pk"))) | Exists(needed_conflicts())
+    is_kept = Q(state=SyncConflictState.RESOLVED, resolution=Resolution.KEEP_MEMORY) & ~Q(resolved_by="")
+    needed = Exists(SyncCheckpoint.objects.filter(run=OuterRef("pk"))) | Exists(
+        PointerConflict.objects.filter(Q(state=SyncConflictState.OPEN) | is_kept, run=OuterRef("pk"))
+    )
     old = runs.exclude(pk__in=kept).exclude(needed).exclude(state__in=[SyncRunState.WAITING, SyncRunState.RUNNING])
     removed = 0
     while keys := list(old.values_list("pk", flat=True)[:BATCH]):
         SyncRun.objects.filter(pk__in=keys).delete()
         removed += len(keys)
     return removed
-
-
-def needed_conflicts() -> QuerySet[PointerConflict]:
-    """Return the conflicts of an outer query's run that wait, or that a person decided by leaving the memory."""
-    is_kept = Q(state=SyncConflictState.RESOLVED, resolution=Resolution.KEEP_MEMORY) & ~Q(resolved_by="")
-    return PointerConflict.objects.filter(Q(state=SyncConflictState.OPEN) | is_kept, run=OuterRef("pk"))

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from apps.sync.domain.knowledge import ItemStatus, ItemType
+from apps.sync.domain.knowledge import ItemStatus
 from apps.sync.domain.readers.found import Found
 from apps.sync.domain.readers.front_matter import FIRST_LINE, Node, invalid
 from apps.sync.domain.readers.limits import (
@@ -25,6 +25,7 @@ from apps.sync.domain.readers.statuses import NO_OWN, read_status
 from apps.sync.domain.readers.text import clean, cut_at_sentence, fold
 
 MAX_NUMBER_CHARS = 6
+YES = frozenset({"true", "yes", "on"})
 STATUS_KEYS = frozenset({"name", "status", "state", "value", "current", "title"})
 NAMES = {
     "id": "id identifier uid docname",
@@ -70,15 +71,11 @@ def known_fields(values: Mapping[str, Node], own: Mapping[str, str] = NO_FIELDS)
         if field not in names or order(name) < order(names[field]):
             found[field], names[field] = value, name
     if "status" not in found:
-        flags = [FLAGS[fold(key)] for key, value in values.items() if fold(key) in FLAGS and is_true(value)]
+        said = [fold(key) for key, one in values.items() if isinstance(one, str) and one.casefold() in YES]
+        flags = [FLAGS[key] for key in said if key in FLAGS]
         if flags:
             found["status"] = flags[0]
     return found
-
-
-def is_true(node: Node) -> bool:
-    """Return whether a value says yes."""
-    return isinstance(node, str) and node.casefold() in {"true", "yes", "on"}
 
 
 def found_in_fields(values: Mapping[str, Node], own: Mapping[str, ItemStatus] = NO_OWN) -> Found:
@@ -89,6 +86,11 @@ def found_in_fields(values: Mapping[str, Node], own: Mapping[str, ItemStatus] = 
     status = read_status(status_text(values.get("status", "")), own)
     severity = severity_of(one_text(values.get("severity", "")))
     number = one_text(values.get("number", "")).lstrip("#")
+    node = values.get("tags", "")
+    texts = texts_of(node)
+    if isinstance(node, str):
+        texts = node[:MAX_STATUS_CHARS].replace(" #", ",").replace("、", ",").replace("，", ",").split(",")
+    tags = dict.fromkeys(clean(text.strip().lstrip("#"), MAX_TAG_CHARS) for text in texts)
     return Found(
         item_id=usable_id(one_text(values.get("id", ""))),
         number=number if number.isascii() and number.isdigit() and len(number) <= MAX_NUMBER_CHARS else "",
@@ -98,7 +100,7 @@ def found_in_fields(values: Mapping[str, Node], own: Mapping[str, ItemStatus] = 
         status=status.status,
         layer=LAYER_BY_WORD.get(fold(one_text(values.get("layer", "")))),
         constraints=constraints_of_node(values.get("constraints", []), severity),
-        tags=tags_of(values.get("tags", "")),
+        tags=tuple([tag for tag in tags if tag][:MAX_TAGS]),
         supersedes=(*references_of(values.get("supersedes", "")), *status.supersedes)[:MAX_REFERENCES],
         superseded_by=(*references_of(values.get("superseded_by", "")), *status.superseded_by)[:MAX_REFERENCES],
     )
@@ -138,15 +140,6 @@ def texts_of(node: Node) -> list[str]:
     return [text for one in node for text in ([one] if isinstance(one, str) else texts_of(one))]
 
 
-def tags_of(node: Node) -> tuple[str, ...]:
-    """Return tags without number signs, each once; a single text is split at commas, or at blanks before `#`."""
-    texts = texts_of(node)
-    if isinstance(node, str):
-        texts = node[:MAX_STATUS_CHARS].replace(" #", ",").replace("、", ",").replace("，", ",").split(",")
-    tags = dict.fromkeys(clean(text.strip().lstrip("#"), MAX_TAG_CHARS) for text in texts)
-    return tuple([tag for tag in tags if tag][:MAX_TAGS])
-
-
 def references_of(node: Node) -> list[str]:
     """Return the references of a value; mappings are read by their `id` or `path`."""
     if isinstance(node, dict):
@@ -158,13 +151,3 @@ def references_of(node: Node) -> list[str]:
     return [
         one for part in node[:MAX_REFERENCES] for one in (references_of(part) if not isinstance(part, list) else [])
     ]
-
-
-def status_default(status: ItemStatus | None) -> ItemStatus:
-    """Return the status; what says nothing is in force."""
-    return status or ItemStatus.ACCEPTED
-
-
-def type_default(item_type: ItemType | None) -> ItemType:
-    """Return the type; what says nothing is a specification."""
-    return item_type or ItemType.SPEC

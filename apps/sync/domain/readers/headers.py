@@ -37,12 +37,9 @@ def split_headers(text: str) -> tuple[dict[str, str], str]:
         start = end + 1
         if end == len(text):
             break
-    return (headers, text[start:]) if is_header_block(headers) else ({}, text)
-
-
-def is_header_block(headers: dict[str, str]) -> bool:
-    """Return whether header lines are those of an item, not a paragraph with a colon."""
-    return len(headers) > 1 and any(name in KINDS or FIELD_BY_NAME.get(name) in NEEDED for name in headers)
+    # One line with a colon is a paragraph.
+    is_header = len(headers) > 1 and any(name in KINDS or FIELD_BY_NAME.get(name) in NEEDED for name in headers)
+    return (headers, text[start:]) if is_header else ({}, text)
 
 
 def read_headers(headers: dict[str, str], mapping: ReadMapping) -> Found:

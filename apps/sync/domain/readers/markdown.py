@@ -150,13 +150,10 @@ def continues(kind: BlockKind, block: list[str], line: str, was_blank: bool) -> 
     if kind is BlockKind.OTHER:
         return following is not BlockKind.ITEM and not DEFINITION.match(block[0]) and not line.startswith("#")
     return (
-        following is kind or (kind is BlockKind.QUOTE and following is BlockKind.TEXT) or is_indented_text(kind, line)
+        following is kind
+        or (kind is BlockKind.QUOTE and following is BlockKind.TEXT)
+        or (kind is BlockKind.TEXT and line.startswith(("    ", "\t")) and not ITEM.match(line))
     )
-
-
-def is_indented_text(kind: BlockKind, line: str) -> bool:
-    """Return whether a line goes on with a paragraph although it is indented."""
-    return kind is BlockKind.TEXT and line.startswith(("    ", "\t")) and not ITEM.match(line)
 
 
 def kind_of(line: str) -> BlockKind:
@@ -168,7 +165,7 @@ def kind_of(line: str) -> BlockKind:
         return BlockKind.QUOTE
     if line.startswith(("    ", "\t")) or bare.startswith("|") or bare.casefold().startswith(DIRECTIVES):
         return BlockKind.OTHER
-    if is_break(bare) or HTML_BLOCK.match(line) or DEFINITION.match(line) or is_table_line(bare):
+    if is_break(bare) or HTML_BLOCK.match(line) or DEFINITION.match(line) or ("|" in bare and not bare.strip("|:- \t")):
         return BlockKind.OTHER
     return BlockKind.TEXT
 
@@ -176,11 +173,6 @@ def kind_of(line: str) -> BlockKind:
 def is_break(bare: str) -> bool:
     """Return whether a line is a thematic break."""
     return bare[0] in "-*_=" and len(bare) > 2 and not bare.strip(bare[0] + " \t")
-
-
-def is_table_line(bare: str) -> bool:
-    """Return whether a line is the one below the head of a table."""
-    return "|" in bare and not bare.strip("|:- \t")
 
 
 def without_emphasis(text: str) -> str:

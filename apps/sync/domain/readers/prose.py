@@ -59,11 +59,6 @@ def without_kind(title: str) -> str:
     return rest if kind.casefold() in KINDS else title
 
 
-def title_of_words(words: str) -> str:
-    """Return the words of a file name as a title."""
-    return clean(words[:1].upper() + words[1:], MAX_TITLE_CHARS)
-
-
 def summary_of(document: Document, prefers_context: bool) -> str:
     """Return the first paragraph of a summary, else of the context of a decision, else of the text."""
     preferred = [SUMMARIES, CONTEXTS] if prefers_context else [SUMMARIES]

@@ -5,9 +5,17 @@ import hashlib
 import re
 from dataclasses import dataclass, replace
 
-from apps.sync.domain.knowledge import Convention, ItemType, ParsedFile, ReadMapping, ReadSettings, RefusedFile
+from apps.sync.domain.knowledge import (
+    Convention,
+    ItemStatus,
+    ItemType,
+    ParsedFile,
+    ReadMapping,
+    ReadSettings,
+    RefusedFile,
+)
 from apps.sync.domain.readers.document import Document
-from apps.sync.domain.readers.fields import found_in_fields, known_fields, status_default, type_default
+from apps.sync.domain.readers.fields import found_in_fields, known_fields
 from apps.sync.domain.readers.found import Found, merge
 from apps.sync.domain.readers.front_matter import Node, parse_front_matter, split_front_matter
 from apps.sync.domain.readers.headers import NEEDED, read_headers, split_headers
@@ -16,8 +24,8 @@ from apps.sync.domain.readers.markdown import parse_markdown
 from apps.sync.domain.readers.openings import YAML as FENCED_YAML
 from apps.sync.domain.readers.openings import unfold_opening
 from apps.sync.domain.readers.places import Place, is_common_folder, place_of
-from apps.sync.domain.readers.prose import summary_of, title_of, title_of_words, without_kind
-from apps.sync.domain.readers.records import is_record, own_statuses, read_marks, read_record, refuse_choice
+from apps.sync.domain.readers.prose import summary_of, title_of, without_kind
+from apps.sync.domain.readers.records import is_record, own_statuses, read_marks, read_record
 from apps.sync.domain.readers.references import make_aliases, place_references, split_numbered
 from apps.sync.domain.readers.refusals import Refusal, UnreadableError
 from apps.sync.domain.readers.restructured import parse_restructured
@@ -205,7 +213,9 @@ def combine(parts: Parts, place: Place, convention: Convention, settings: ReadSe
     by_headers = replace(by_headers, title=document.plain(by_headers.title))
     said = merge(by_fields, by_headers, by_record)
     heading, kind, number = ("", "", "") if said.title and parts.headers else title_of(document)
-    refuse_choice(said.title or heading)
+    bare = (said.title or heading).strip()
+    if bare.startswith(("{", "[", "<")) and bare.endswith(("}", "]", ">")):
+        raise UnreadableError(Refusal.TEMPLATE, "The title is a placeholder, as in a template.")
     by_place = Found(
         type=place.type or (ItemType.ADR if record and not parts.headers else None),
         layer=place.layer,
@@ -230,13 +240,15 @@ def combine(parts: Parts, place: Place, convention: Convention, settings: ReadSe
 def finish(found: Found, place: Place, convention: Convention, settings: ReadSettings, text_hash: str) -> ParsedFile:
     """Return the item with its id, the names it may be referred to by, and defaults for what nothing says."""
     item_id, kind, number = identify(found, place)
+    words = place.words[:1].upper() + place.words[1:]
+    # What says nothing is a specification, and in force.
     return ParsedFile(
         path=place.path,
         item_id=item_id,
-        type=type_default(found.type),
-        title=clean(without_kind(found.title), MAX_TITLE_CHARS) or title_of_words(place.words) or item_id,
+        type=found.type or ItemType.SPEC,
+        title=clean(without_kind(found.title), MAX_TITLE_CHARS) or clean(words, MAX_TITLE_CHARS) or item_id,
         summary=found.summary,
-        status=status_default(found.status),
+        status=found.status or ItemStatus.ACCEPTED,
         layer=found.layer or settings.layer,
         text_hash=text_hash,
         convention=convention,

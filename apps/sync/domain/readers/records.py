@@ -11,7 +11,6 @@ from apps.sync.domain.readers.found import Found
 from apps.sync.domain.readers.front_matter import Node
 from apps.sync.domain.readers.limits import MAX_TITLE_CHARS
 from apps.sync.domain.readers.metadata import columns_of, metadata_of, row_of
-from apps.sync.domain.readers.refusals import Refusal, UnreadableError
 from apps.sync.domain.readers.statuses import BY_KIND, StatusText, read_relations
 from apps.sync.domain.readers.text import word_set
 
@@ -125,10 +124,3 @@ def relations_of(section: Section | None) -> StatusText:
         tuple(one for relation in relations for one in relation.supersedes),
         tuple(one for relation in relations for one in relation.superseded_by),
     )
-
-
-def refuse_choice(text: str) -> None:
-    """Raise UnreadableError for a title that a template leaves to be filled in."""
-    bare = text.strip()
-    if bare.startswith(("{", "[", "<")) and bare.endswith(("}", "]", ">")):
-        raise UnreadableError(Refusal.TEMPLATE, "The title is a placeholder, as in a template.")

@@ -65,7 +65,15 @@ def sync(console: Console, options: Options, kind: SyncKind, item_id: str = "") 
 
 def print_run(console: Console, run: SyncRun) -> None:
     """Print what a run did. Raises CommandError unless it is complete, or goes on with the next one."""
-    console.answer(run_detail_json(run, ACCESS), *describe_run(run))
+    did = f"{run.added:,} added, {run.updated:,} updated, {run.deleted:,} deleted, {run.unchanged:,} unchanged"
+    more = [count_of(run.conflicts, "conflict")] if run.conflicts else []
+    more += [f"{count_of(run.remaining, 'change')} to come"] if run.remaining else []
+    lines = [f"{SyncKind(run.kind).label}: {ENDS.get(SyncRunState(run.state), run.state)}; {', '.join([did, *more])}."]
+    if run.to_commit:
+        lines.append(f"At commit {run.to_commit[:12]}.")
+    if run.fallback:
+        lines.append(f"Everything was read: {run.fallback}")
+    console.answer(run_detail_json(run, ACCESS), *lines)
     for failed in run.failed_items:
         console.warn(f"{failed['path']}: {failed['code']}: {failed['detail']}")
     if run.state == SyncRunState.PARTIAL:
@@ -75,19 +83,6 @@ def print_run(console: Console, run: SyncRun) -> None:
     if run.state in {SyncRunState.FAILED, SyncRunState.INTERRUPTED}:
         code = EXIT_UNAVAILABLE if run.code == KNOWLEDGE_UNAVAILABLE else 1
         raise CommandError(f"{run.code}: {run.detail}", returncode=code)
-
-
-def describe_run(run: SyncRun) -> list[str]:
-    """Return what a run did as lines."""
-    did = f"{run.added:,} added, {run.updated:,} updated, {run.deleted:,} deleted, {run.unchanged:,} unchanged"
-    more = [count_of(run.conflicts, "conflict")] if run.conflicts else []
-    more += [f"{count_of(run.remaining, 'change')} to come"] if run.remaining else []
-    lines = [f"{SyncKind(run.kind).label}: {ENDS.get(SyncRunState(run.state), run.state)}; {', '.join([did, *more])}."]
-    if run.to_commit:
-        lines.append(f"At commit {run.to_commit[:12]}.")
-    if run.fallback:
-        lines.append(f"Everything was read: {run.fallback}")
-    return lines
 
 
 def add_sync_arguments(parser: CommandParser) -> None:
