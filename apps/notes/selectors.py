@@ -14,6 +14,8 @@ from apps.core.domain.randomness import RNG, SYSTEM_RNG
 from apps.core.domain.scope import Access, Scope
 from apps.notes.compaction.reads import CompactionDetail, compaction_detail, compaction_get, compaction_list
 from apps.notes.conversations.reads import (
+    AutoMemoryStatus,
+    auto_memory_status,
     conversation_get,
     conversation_list,
     latest_messages,
@@ -22,7 +24,6 @@ from apps.notes.conversations.reads import (
     run_get,
     run_list,
 )
-from apps.notes.conversations.status import AutoMemoryStatus, auto_memory_status
 from apps.notes.domain.places import DAILY_FOLDER, MAIN, NotePlace, daily_place, has_versions
 from apps.notes.domain.prompt import Known, Prompt, compose
 from apps.notes.domain.prompt_main import Passage
@@ -38,7 +39,7 @@ from apps.notes.files.wishes import standing_wishes
 from apps.notes.index.handles import index_of
 from apps.notes.index.places import place_of
 from apps.notes.index.search import search
-from apps.notes.index.status import NoteIndexStatus, status_of
+from apps.notes.index.upkeep import NoteIndexStatus, status_of
 from apps.notes.metrics import SEARCH_SECONDS, SEARCHES
 from apps.notes.models import Compaction, Conversation, ExtractedFact, ExtractionRun, NoteVersion
 from apps.notes.querysets import NoteVersionQuerySet

@@ -16,11 +16,9 @@ from apps.core.pauses import require_saving
 from apps.llm.services import models_listing
 from apps.notes.commands.run import Command, CommandResult, Notes
 from apps.notes.compaction import decide
-from apps.notes.compaction.request import compaction_request
-from apps.notes.compaction.run import compaction_run
+from apps.notes.compaction.run import compaction_request, compaction_run
 from apps.notes.conversations.events import event_add
-from apps.notes.conversations.messages import messages_add, session_delete
-from apps.notes.conversations.retention import contents_clear
+from apps.notes.conversations.messages import contents_clear, messages_add, session_delete
 from apps.notes.conversations.runs import runs_continue
 from apps.notes.conversations.undo import fact_undo
 from apps.notes.domain.places import MAIN, NotePlace, daily_place

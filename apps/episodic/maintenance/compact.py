@@ -17,8 +17,8 @@ from apps.episodic.domain.segment_file.format import SegmentDamagedError
 from apps.episodic.domain.segment_state import RowsState, SegmentState
 from apps.episodic.maintenance.replace import segments_replace
 from apps.episodic.models import Segment
-from apps.episodic.store.disk_space import require_room
-from apps.episodic.store.verify import file_open
+from apps.episodic.store.files import require_room
+from apps.episodic.store.quarantine import file_open
 
 MERGE_STEPS = ("merge: read",)
 

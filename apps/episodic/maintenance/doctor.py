@@ -19,8 +19,7 @@ from apps.episodic.maintenance.seal import segment_seal
 from apps.episodic.models import Segment, TimelineEvent
 from apps.episodic.store.catalogue import segment_step
 from apps.episodic.store.files import list_files, remove_parts, set_aside
-from apps.episodic.store.quarantine import remove_ended_file, segment_quarantine
-from apps.episodic.store.verify import file_verify
+from apps.episodic.store.quarantine import file_verify, remove_ended_file, segment_quarantine
 
 WAIT_SECONDS = 60.0
 WITH_FILE = frozenset({SegmentState.SEALED, SegmentState.ARCHIVED})

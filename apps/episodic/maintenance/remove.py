@@ -14,8 +14,7 @@ from apps.core.domain.batches import batched
 from apps.core.domain.clock import Clock, utcnow
 from apps.core.steps import Step, no_step
 from apps.episodic.domain.event import EventRecord, ScopeKey
-from apps.episodic.domain.removal import CutoffOf, runs_to_remove, should_remove
-from apps.episodic.domain.retention import PrunedEvent, pruned_batches
+from apps.episodic.domain.retention import CutoffOf, PrunedEvent, pruned_batches, runs_to_remove, should_remove
 from apps.episodic.domain.segment_file.format import Damage, SegmentDamagedError, microseconds
 from apps.episodic.domain.segment_file.reader import SegmentFile
 from apps.episodic.domain.segment_state import RowsState, SegmentState
@@ -26,7 +25,7 @@ from apps.episodic.maintenance.runner import MaintenanceRunner, RunReport, Watch
 from apps.episodic.models import Segment, TimelineEvent
 from apps.episodic.store.catalogue import segment_step
 from apps.episodic.store.files import remove_file
-from apps.episodic.store.verify import file_open
+from apps.episodic.store.quarantine import file_open
 from apps.events.services import emit_many
 
 logger = logging.getLogger(__name__)

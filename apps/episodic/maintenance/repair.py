@@ -30,8 +30,13 @@ from apps.episodic.models import Segment, TimelineEvent
 from apps.episodic.models.segment import MAX_DAMAGE_CHARS
 from apps.episodic.store.catalogue import catalogue_bump, segment_step
 from apps.episodic.store.files import remove_file, segment_path
-from apps.episodic.store.quarantine import clear_damage_warning, file_set_aside, segment_quarantine
-from apps.episodic.store.verify import file_open, file_verify
+from apps.episodic.store.quarantine import (
+    clear_damage_warning,
+    file_open,
+    file_set_aside,
+    file_verify,
+    segment_quarantine,
+)
 
 AT_ONCE = 1_000
 REPAIR_STEPS = ("repair: read", "repair: put back", "repair: set aside", "repair: wait for writers")

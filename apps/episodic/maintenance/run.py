@@ -14,12 +14,11 @@ from django.db.models import QuerySet
 
 from apps.core.domain.clock import SYSTEM_CLOCK, Clock, utcnow
 from apps.core.domain.errors import NotFoundError
-from apps.episodic.domain.rotation import archive_before
+from apps.episodic.domain.compaction import archive_before
 from apps.episodic.domain.segment_state import ENDED, SegmentState, require_step
 from apps.episodic.maintenance.archive import archived_rows_drop, segment_archive, segments_to_archive
 from apps.episodic.maintenance.compact import merge_groups, segments_merge
-from apps.episodic.maintenance.health_check import health_check
-from apps.episodic.maintenance.runner import MaintenanceRunner, RunnerOptions, RunReport, maintenance_run
+from apps.episodic.maintenance.runner import MaintenanceRunner, RunnerOptions, RunReport, health_check, maintenance_run
 from apps.episodic.maintenance.seal import segment_seal
 from apps.episodic.models import Segment
 from apps.episodic.recording.rotation import close_unless_empty, rotate_if_due

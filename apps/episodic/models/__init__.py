@@ -2,7 +2,6 @@
 
 from apps.episodic.models.event import TimelineEvent
 from apps.episodic.models.retention import RetentionPolicy
-from apps.episodic.models.segment import Catalogue, Segment
-from apps.episodic.models.warnings import TimelineWarning
+from apps.episodic.models.segment import Catalogue, Segment, TimelineWarning
 
 __all__ = ["Catalogue", "RetentionPolicy", "Segment", "TimelineEvent", "TimelineWarning"]

@@ -6,7 +6,7 @@ import numpy as np
 
 from apps.episodic.domain.event import EventRecord
 from apps.episodic.models import Segment
-from apps.episodic.store.verify import file_open
+from apps.episodic.store.quarantine import file_open
 
 
 @dataclass(frozen=True)

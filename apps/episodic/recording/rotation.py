@@ -6,7 +6,7 @@ from django.conf import settings
 from django.db import transaction
 
 from apps.core.domain.clock import SYSTEM_CLOCK, Clock, utcnow
-from apps.episodic.domain.rotation import is_full, is_old
+from apps.episodic.domain.compaction import is_full, is_old
 from apps.episodic.domain.segment_state import SegmentState
 from apps.episodic.jobs import request_maintenance
 from apps.episodic.models import Segment, TimelineEvent

@@ -8,7 +8,7 @@ from django.db.models import Q
 from apps.core.domain.clock import SYSTEM_CLOCK, Clock, utcnow
 from apps.core.domain.errors import UnavailableError
 from apps.core.domain.scope import Access, Reach, Scope
-from apps.episodic.domain.removal import ALL_TIMES
+from apps.episodic.domain.retention import ALL_TIMES
 from apps.episodic.events import EventSaved, PruneReason
 from apps.episodic.maintenance.archive import archived_rows_drop
 from apps.episodic.maintenance.remove import Removal, events_remove

@@ -7,7 +7,7 @@ from django.db.models import Q
 from apps.core.domain.clock import SYSTEM_CLOCK, Clock, utcnow
 from apps.core.domain.errors import ConflictError
 from apps.core.domain.scope import Access, Scope
-from apps.episodic.domain.removal import cutoff_for_scope
+from apps.episodic.domain.retention import cutoff_for_scope
 from apps.episodic.domain.segment_state import SegmentState
 from apps.episodic.events import EventSaved, PruneReason
 from apps.episodic.maintenance.remove import Removal, RemovalReport, events_remove, removal_preview

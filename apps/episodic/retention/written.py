@@ -9,7 +9,7 @@ from django.db.models import Q
 from apps.core.domain.clock import SYSTEM_CLOCK, Clock, utcnow
 from apps.core.domain.scope import Access, Scope
 from apps.episodic.domain.event import EventRecord
-from apps.episodic.domain.removal import cutoff_for_scope
+from apps.episodic.domain.retention import cutoff_for_scope
 from apps.episodic.domain.window import EventQuery
 from apps.episodic.events import EventSaved, PruneReason
 from apps.episodic.maintenance.remove import Removal, RemovalReport, events_remove

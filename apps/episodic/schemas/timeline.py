@@ -8,10 +8,14 @@ from apps.core.schemas.fields import StrictChoiceField
 from apps.core.schemas.outputs import Moment, Url, Uuid, iso
 from apps.core.schemas.paging import cursor_field, limit_field
 from apps.core.schemas.serializers import StrictSerializer
-from apps.episodic.domain.warnings import HINTS, WarningKind
+from apps.episodic.domain.alarms import HINTS, WarningKind
 from apps.episodic.models import Segment
-from apps.episodic.models.segment import ROWS_STATE_CHOICES, SEGMENT_STATE_CHOICES
-from apps.episodic.models.warnings import SEVERITY_CHOICES, WARNING_KIND_CHOICES
+from apps.episodic.models.segment import (
+    ROWS_STATE_CHOICES,
+    SEGMENT_STATE_CHOICES,
+    SEVERITY_CHOICES,
+    WARNING_KIND_CHOICES,
+)
 from apps.episodic.selectors import TimelineStatus
 
 READINESS = ("ready", "not_ready")

@@ -6,8 +6,7 @@ from pathlib import Path
 
 from apps.core.domain.caches import CacheState, list_cache
 from apps.core.per_process import PerProcess
-from apps.episodic.domain.segment_file.columns import BYTES_PER_EVENT, EventColumns
-from apps.episodic.domain.segment_file.reader import SegmentFile
+from apps.episodic.domain.segment_file.reader import BYTES_PER_EVENT, EventColumns, SegmentFile
 
 # Of some five million events.
 CACHE_BYTES = 64 * 1024 * 1024

@@ -7,6 +7,7 @@ user. OSErrors (a full disk, no permission) pass through.
 import contextlib
 import os
 import re
+import shutil
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -15,6 +16,7 @@ from uuid import UUID
 
 from django.conf import settings
 
+from apps.core.domain.errors import UnavailableError
 from apps.core.steps import Step, no_step
 from apps.episodic.domain.event import EventRecord
 from apps.episodic.domain.segment_file.format import Damage, SegmentDamagedError, SegmentSummary
@@ -157,3 +159,24 @@ def sync_directory(directory: Path) -> None:
         os.fsync(descriptor)
     finally:
         os.close(descriptor)
+
+
+_MIB = 1024 * 1024
+
+
+class DiskNearlyFullError(UnavailableError):
+    """Nothing was written: the little room that is left is for the database."""
+
+    code = "disk_nearly_full"
+
+
+def free_mb() -> float:
+    """Return how many MiB are free where segments are kept."""
+    return shutil.disk_usage(archive_dir()).free / _MIB
+
+
+def require_room() -> None:
+    """Raise DiskNearlyFullError when less than `min_free_mb` is free."""
+    free, least = free_mb(), settings.MEMORYHUB.timeline.min_free_mb
+    if free < least:
+        raise DiskNearlyFullError(f"{free:.0f} MiB are free, and {least} MiB must stay so.", retry_after=600)

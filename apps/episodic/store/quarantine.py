@@ -1,17 +1,36 @@
 """Damaged segments: out of service at once, while everything else is still answered (DESIGN D8)."""
 
+from dataclasses import fields
+
 from django.db import transaction
 
 from apps.core.domain.clock import SYSTEM_CLOCK, Clock
-from apps.episodic.domain.segment_file.format import Damage, SegmentDamagedError
+from apps.episodic.domain.alarms import Severity, WarningKind
+from apps.episodic.domain.segment_file.format import Damage, SegmentDamagedError, SegmentFacts
+from apps.episodic.domain.segment_file.reader import SegmentFile
 from apps.episodic.domain.segment_state import RowsState, SegmentState
-from apps.episodic.domain.warnings import Severity, WarningKind
 from apps.episodic.jobs import request_maintenance
 from apps.episodic.models import Segment, TimelineEvent
 from apps.episodic.models.segment import MAX_DAMAGE_CHARS
 from apps.episodic.store.catalogue import catalogue_bump, segment_step
-from apps.episodic.store.files import remove_file, set_aside
+from apps.episodic.store.files import remove_file, segment_path, set_aside
 from apps.episodic.warnings import warning_end, warning_report
+
+
+def file_open(segment: Segment) -> SegmentFile:
+    """Open the file of a segment, and compare its tables with the catalogue. Raises SegmentDamagedError."""
+    file = SegmentFile.open(segment_path(segment.file_name), segment.uuid)
+    for field in fields(SegmentFacts):
+        if getattr(file.summary, field.name) != getattr(segment, field.name):
+            raise SegmentDamagedError(Damage.MISMATCH, f"Its {field.name} is not what the catalogue says.")
+    return file
+
+
+def file_verify(segment: Segment) -> SegmentFile:
+    """Open the file of a segment, and verify every byte of it. Raises SegmentDamagedError."""
+    file = file_open(segment)
+    file.verify(segment.sha256)
+    return file
 
 
 def segment_quarantine(*, segment_id: int, error: SegmentDamagedError, clock: Clock = SYSTEM_CLOCK) -> bool:

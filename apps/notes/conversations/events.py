@@ -8,9 +8,9 @@ from django.db import transaction
 from apps.core.db.user_locks import hold_users
 from apps.core.domain.clock import SYSTEM_CLOCK, Clock, utcnow
 from apps.core.domain.scope import Access
+from apps.events.services import request_once
 from apps.notes.conversations import metrics
 from apps.notes.conversations.messages import check_session_id, conversation_lock
-from apps.notes.conversations.requests import runs_request
 from apps.notes.domain.conversation import (
     ConversationState,
     Decision,
@@ -24,6 +24,42 @@ from apps.notes.domain.settings import MemoryConfig
 from apps.notes.files.config import config_of
 from apps.notes.files.owner import owner_to_write
 from apps.notes.models import Conversation, ConversationMessage, ExtractionRun, RunTrigger
+
+# A longer conversation is extracted from in several runs.
+RUN_MESSAGES = 200
+TASK = "apps.notes.tasks.extract_facts"
+
+
+def runs_enqueue() -> None:
+    """Have a worker take the runs that are due, once this transaction is committed; several requests make one task."""
+    request_once(TASK, "notes: extract facts")
+
+
+def runs_request(conversation: Conversation, trigger: RunTrigger, *, actor: str, now: datetime) -> list[ExtractionRun]:
+    """Have facts extracted from all new messages of a conversation that the caller has locked. Return the runs."""
+    new = ConversationMessage.objects.filter(conversation=conversation).new().order_by("number")
+    numbers = dict(new.values_list("pk", "number"))
+    keys = list(numbers)
+    runs = []
+    for first in range(0, len(keys), RUN_MESSAGES):
+        claimed = keys[first : first + RUN_MESSAGES]
+        run = ExtractionRun.objects.create(
+            user_id=conversation.user_id,
+            conversation=conversation,
+            session_id=conversation.session_id,
+            trigger=trigger,
+            cycle=conversation.cycle,
+            actor=actor,
+            received={"messages": len(claimed), "first": numbers[claimed[0]], "last": numbers[claimed[-1]]},
+            requested_at=now,
+            next_try_at=now,
+        )
+        ConversationMessage.objects.filter(pk__in=claimed).update(run=run)
+        runs.append(run)
+    if runs:
+        runs_enqueue()
+    return runs
+
 
 TRIGGERS = {
     EventType.IDLE: RunTrigger.IDLE,

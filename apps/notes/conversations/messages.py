@@ -3,9 +3,11 @@
 import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 
+from django.conf import settings
 from django.db import transaction
+from django.db.models import Q
 from django.db.models.functions import MD5
 
 from apps.core.db.user_locks import hold_users
@@ -16,7 +18,7 @@ from apps.core.pauses import require_saving
 from apps.notes.conversations import metrics
 from apps.notes.files.config import config_of
 from apps.notes.files.owner import owner_to_write
-from apps.notes.models import Conversation, ConversationMessage, MessageRole
+from apps.notes.models import Conversation, ConversationMessage, MessageRole, RunState
 from apps.notes.models.conversations import MAX_NAME_CHARS
 
 # Recalled texts among them.
@@ -162,3 +164,23 @@ class Intake:
         if said:
             self.conversation.last_message_at, self.conversation.ended_at = self.now, None
         self.conversation.save(update_fields=["last_number", "messages", "last_message_at", "ended_at"])
+
+
+BATCH = 1_000
+
+
+def contents_clear(*, clock: Clock = SYSTEM_CLOCK) -> int:
+    """Delete the contents of messages some days after they were extracted from; return how many.
+
+    Those from which nothing was extracted, and recalled texts, go as many days after they came in. What a run is still
+    to read stays. The rows stay without content, so that a message that is sent again is known.
+    """
+    now = utcnow(clock)
+    cutoff = now - timedelta(days=settings.MEMORYHUB.conversation_days)
+    is_over = Q(run=None) | Q(run__ended_at__lt=cutoff) & ~Q(run__state__in=(RunState.WAITING, RunState.RUNNING))
+    old = ConversationMessage.objects.filter(is_over, cleared_at=None, received_at__lt=cutoff)
+    cleared = 0
+    while keys := list(old.order_by("received_at").values_list("pk", flat=True)[:BATCH]):
+        rows = ConversationMessage.objects.filter(pk__in=keys, cleared_at=None)
+        cleared += rows.update(content="", speaker="", cleared_at=now)
+    return cleared

@@ -5,6 +5,7 @@ lock of its user, which the database released with the connection, says that no 
 """
 
 import logging
+from collections import Counter
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import timedelta
@@ -21,16 +22,52 @@ from apps.core.domain.clock import SYSTEM_CLOCK, Clock, utcnow
 from apps.core.domain.deadline import Deadline
 from apps.core.domain.errors import MemoryHubError, UnavailableError
 from apps.core.domain.latency import monotonic_ms
+from apps.core.domain.offsets import in_offset, offset_minutes
 from apps.core.domain.randomness import SYSTEM_RNG
 from apps.core.steps import Step, no_step
+from apps.notes.compaction.run import compaction_request_due
 from apps.notes.conversations import metrics, steps
-from apps.notes.conversations.finish import finish
-from apps.notes.conversations.requests import runs_enqueue
+from apps.notes.conversations.events import runs_enqueue
 from apps.notes.domain.conversation import decide_switch
+from apps.notes.domain.places import daily_place
 from apps.notes.domain.settings import MemoryConfig
+from apps.notes.files.changes import note_append
 from apps.notes.files.config import config_of
 from apps.notes.gateway.ask import Asking
-from apps.notes.models import ExtractedFact, ExtractionRun, FactState, RunState
+from apps.notes.index.upkeep import index_refresh
+from apps.notes.models import ConversationMessage, ExtractedFact, ExtractionRun, FactState, RunState, RunTrigger
+
+FLUSHES = (RunTrigger.USAGE, RunTrigger.COMPACTION)
+
+
+def finish(run: ExtractionRun, clock: Clock, step: Step) -> dict[str, Any]:
+    """Do what follows the writing of facts, and return the record of it. Safe to repeat."""
+    applied = Counter(ExtractedFact.objects.filter(run=run, state=FactState.APPLIED).values_list("category", flat=True))
+    record: dict[str, Any] = {"step": "finish"}
+    if applied and run.trigger in FLUSHES:
+        last = ConversationMessage.objects.filter(run=run).order_by("number").last()
+        here = in_offset(utcnow(clock), offset_minutes(last.at if last else None))
+        place = daily_place(here.date())
+        kept = ", ".join(f"{category} {count}" for category, count in sorted(applied.items()))
+        entry = f"{here:%H:%M} Kept before the context was compacted: {kept}."
+        note_append(run.user_id, place, entry, author=run.actor, operation=f"flush:{run.uuid}", clock=clock)
+        record["daily_log"] = str(place)
+        step("logged")
+    if applied:
+        record["index"] = refresh(run.user_id)
+        compaction = compaction_request_due(run.user_id, actor=run.actor, clock=clock)
+        record["compaction"] = str(compaction.uuid) if compaction else None
+    return record
+
+
+def refresh(user_id: str) -> str:
+    """Bring the index up to the files; return `refreshed`, or the code of why that has to wait for a search."""
+    try:
+        index_refresh(user_id)
+    except UnavailableError as error:
+        return error.code
+    return "refreshed"
+
 
 logger = logging.getLogger(__name__)
 # With a hash of the user as second key: one run at a time for each user.

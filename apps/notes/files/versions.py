@@ -8,9 +8,8 @@ from functools import partial
 
 from django.db.models import Q
 
-from apps.notes.domain.lines import Lines
 from apps.notes.domain.places import NotePlace
-from apps.notes.domain.text import Heading, Insertion, digest, line_end, put_item
+from apps.notes.domain.text import Heading, Insertion, Lines, digest, line_end, put_item
 from apps.notes.models import ChangeKind, NoteVersion
 
 DISK = "disk"

@@ -9,8 +9,7 @@ from django.conf import settings
 
 from apps.core.domain.clock import SYSTEM_CLOCK, Clock
 from apps.core.domain.errors import MemoryHubError
-from apps.notes.domain.names import user_of
-from apps.notes.domain.places import CONFIG, USERS_FOLDER, NotePlace
+from apps.notes.domain.places import CONFIG, USERS_FOLDER, NotePlace, user_of
 from apps.notes.files.changes import note_read
 from apps.notes.files.folder import Folder
 from apps.notes.files.owner import folder_of

@@ -5,8 +5,7 @@ from pathlib import Path
 
 from django.conf import settings
 
-from apps.notes.domain.names import folder_name
-from apps.notes.domain.places import USERS_FOLDER
+from apps.notes.domain.places import USERS_FOLDER, folder_name
 from apps.notes.files.folder import Folder
 from apps.notes.files.owner import folder_of
 

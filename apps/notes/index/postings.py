@@ -18,8 +18,7 @@ import apsw
 import numpy as np
 import numpy.typing as npt
 
-from apps.notes.domain.asked import AskedTerms
-from apps.notes.domain.search import K1, best_bm25, rarity_of
+from apps.notes.domain.search import K1, AskedTerms, best_bm25, rarity_of
 from apps.notes.index.database import HEADING_WEIGHT, get_fact
 from apps.retrieval.domain.text.terms import terms
 

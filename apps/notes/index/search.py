@@ -7,11 +7,12 @@ import apsw
 
 from apps.core.domain.errors import UnavailableError
 from apps.llm.domain.embedder import EmbeddingError
-from apps.notes.domain.asked import AskedTerms, asked_terms
 from apps.notes.domain.search import (
+    AskedTerms,
     NoteHit,
     NoteSearch,
     NoteSearchMode,
+    asked_terms,
     bm25_score,
     hybrid_score,
     vector_score,

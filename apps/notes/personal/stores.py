@@ -3,15 +3,23 @@
 import base64
 import contextlib
 import os
+import zlib
 from collections.abc import Iterator, Sequence
 from typing import Any
+from uuid import UUID
 
 from django.conf import settings
 
+from apps.core.db.scoped import scope_filter
+from apps.core.db.user_locks import hold_users
 from apps.core.domain.errors import InvalidInputError, MemoryHubError
 from apps.core.domain.scope import MAX_IDENTIFIER_CHARS
+from apps.core.personal.columns import Columns
+from apps.core.personal.erase import delete_in_parts
 from apps.core.personal.store import ExportRequest, Line, LineError, PersonalStore
 from apps.core.steps import Step, no_step
+from apps.notes.compaction.decide import draft_of
+from apps.notes.compaction.run import INTERRUPTED
 from apps.notes.domain.places import CONFIG, NotePlace, has_versions, parse_place
 from apps.notes.domain.text import digest
 from apps.notes.files.folder import Folder
@@ -21,9 +29,61 @@ from apps.notes.files.watch import find_users
 from apps.notes.index.handles import indexes_close
 from apps.notes.index.places import place_of
 from apps.notes.index.upkeep import index_forget
-from apps.notes.models import NoteVersion
-from apps.notes.personal.compactions import CompactionStore
+from apps.notes.models import Compaction, CompactionState, NoteVersion
 from apps.notes.personal.conversations import ConversationStore
+
+# Who asked and who decided is for operators.
+OF_OPERATORS = {"actor": "", "decided_by": ""}
+
+
+class CompactionStore(PersonalStore):
+    """Compactions with their drafts and what became of each fact."""
+
+    name = "note_compactions"
+    order = 87
+    models = (Compaction,)
+    kinds = ("compaction",)
+
+    def export(self, asked: ExportRequest) -> Iterator[Line]:
+        """Yield the compactions in scope; none where a part of a person is asked for, or a filter is given."""
+        scope, columns = asked.scope, Columns(Compaction, without=("draft",))
+        if scope.household_id is not None or scope.persona_id is not None or asked.filters:
+            return
+        hidden = {} if asked.is_operator else OF_OPERATORS
+        for row in Compaction.objects.filter(scope_filter(scope)).order_by("pk").iterator(200):
+            yield {"kind": "compaction", **columns.values(row), **hidden, "draft": draft_of(row).decode()}
+
+    def load(self, lines: Sequence[Line]) -> int:
+        """Write those that the hub does not have. One that waited for a model there has failed. Raises LineError."""
+        columns, rows = Columns(Compaction, without=("draft",)), dict[UUID, Compaction]()
+        for number, line in enumerate(lines):
+            try:
+                row = Compaction(**columns.read(line, ("draft",)))
+                row.draft = zlib.compress(line["draft"].encode()) if line["draft"] else b""
+            except (AttributeError, KeyError, ValueError) as error:
+                raise LineError(number, str(error) or "a compaction needs its draft") from error
+            if row.state == CompactionState.ASKED:
+                row.state, row.code = CompactionState.FAILED, INTERRUPTED
+            rows[row.uuid] = row
+        for known in Compaction.objects.filter(uuid__in=rows).values_list("uuid", flat=True):
+            del rows[known]
+        hold_users(row.user_id for row in rows.values())
+        return len(Compaction.objects.bulk_create(rows.values()))
+
+    def count(self, user_id: str) -> int:
+        """Return how many compactions there are."""
+        return Compaction.objects.filter(user_id=user_id).count()
+
+    def forget(self, user_id: str, step: Step = no_step) -> Iterator[int]:
+        """Delete them in parts. A call of a model that is under way finds no row to record its answer in."""
+        step("note compactions")
+        yield from delete_in_parts(Compaction.objects.filter(user_id=user_id))
+
+    def find(self, user_id: str) -> Iterator[str]:
+        """Yield where compactions are left."""
+        if Compaction.objects.filter(user_id=user_id).exists():
+            yield "compactions of notes"
+
 
 _CHUNK = 1_000
 

@@ -2,13 +2,13 @@
 
 from django.urls import path
 
-from apps.notes.rest import compaction, conversations, runs
+from apps.notes.rest import compaction, conversations
 
 urlpatterns = [
-    path("status", runs.AutoMemoryStatusView.as_view(), name="auto-memory-status"),
-    path("runs", runs.RunsView.as_view(), name="extraction-runs"),
-    path("runs/<uuid:uuid>", runs.RunView.as_view(), name="extraction-run"),
-    path("facts/<uuid:uuid>/undo", runs.FactUndoView.as_view(), name="fact-undo"),
+    path("status", conversations.AutoMemoryStatusView.as_view(), name="auto-memory-status"),
+    path("runs", conversations.RunsView.as_view(), name="extraction-runs"),
+    path("runs/<uuid:uuid>", conversations.RunView.as_view(), name="extraction-run"),
+    path("facts/<uuid:uuid>/undo", conversations.FactUndoView.as_view(), name="fact-undo"),
     path("sessions", conversations.SessionsView.as_view(), name="conversations"),
     path("sessions/<str:session_id>", conversations.SessionView.as_view(), name="conversation"),
     path("sessions/<str:session_id>/messages", conversations.SessionMessagesView.as_view(), name="messages"),

@@ -10,13 +10,18 @@ from rest_framework.request import Request
 from rest_framework.response import Response
 
 from apps.core.domain.clock import SYSTEM_CLOCK, utcnow
+from apps.core.domain.scope import Permission
 from apps.core.rest.views import HubView, validate_query
-from apps.core.schemas.bodies import BASE_VALUES, CHARACTER_BYTES, BodyLimit, document_limit
+from apps.core.schemas.bodies import BASE_VALUES, CHARACTER_BYTES, BodyLimit, document_limit, search_limit
 from apps.core.schemas.paging import Page, page_links
 from apps.core.schemas.serializers import Problem, validate
 from apps.notes import selectors, services
 from apps.notes.domain.places import MAIN, NotePlace, daily_place, parse_place
-from apps.notes.schemas import notes
+from apps.notes.schemas import notes, search
+from apps.notes.schemas.commands import CommandInput, CommandOutput, command_json, command_of
+from apps.notes.schemas.config import ConfigInput, ConfigOutput, changes_of, config_json
+from apps.notes.schemas.notes import OwnerInput
+from apps.notes.schemas.prompt import PromptInput, PromptOutput, origin_json, section_json
 
 
 def text_limit() -> BodyLimit:
@@ -205,3 +210,105 @@ class VersionRestoreView(HubView):
     def post(self, request: Request, uuid: UUID) -> Response:
         """Restore a former version; the present text stays as a version."""
         return Response(notes.version_json(services.note_restore(access=self.access, uuid=uuid)))
+
+
+class ConfigView(HubView):
+    """The settings of a user's notes, which are in memory-config.json."""
+
+    query_methods = frozenset({"GET", "HEAD"})
+
+    @extend_schema(operation_id="notes_config_retrieve", parameters=[OwnerInput], responses={200: ConfigOutput})
+    def get(self, request: Request) -> Response:
+        """Show the settings, with defaults for those that the file does not have."""
+        data = validate_query(OwnerInput, request)
+        return Response(config_json(selectors.config_get(self.access, data.get("user_id"))))
+
+    @extend_schema(operation_id="notes_config_update", request=ConfigInput, responses={200: ConfigOutput})
+    def put(self, request: Request) -> Response:
+        """Change the settings that are sent; the rest of the file stays as it is."""
+        return self.change(request)
+
+    @extend_schema(operation_id="notes_config_partial_update", request=ConfigInput, responses={200: ConfigOutput})
+    def patch(self, request: Request) -> Response:
+        """Change the settings that are sent, as PUT does."""
+        return self.change(request)
+
+    def change(self, request: Request) -> Response:
+        """Change settings."""
+        data = validate(ConfigInput, request.data)
+        changed = services.config_update(access=self.access, user_id=data.get("user_id"), values=changes_of(data))
+        return Response(config_json(changed))
+
+
+class PromptView(HubView):
+    """Composes what a model is shown of a person's notes."""
+
+    needed_permission = Permission.READ
+    body_limit = staticmethod(search_limit)
+
+    @extend_schema(operation_id="notes_prompt", request=PromptInput, responses={200: PromptOutput})
+    def post(self, request: Request) -> Response:
+        """Compose MEMORY.md, the last two days and what a search finds as a text for a system prompt."""
+        data = validate(PromptInput, request.data)
+        composed = selectors.prompt_compose(
+            self.access,
+            data.get("user_id"),
+            data.get("message", ""),
+            budget=data["budget_tokens"],
+            limit=data["limit"],
+            include_daily=data["include_daily"],
+            include_memories=data["include_memories"],
+            zone=data.get("timezone"),
+        )
+        prompt = composed.prompt
+        left_out: list[Any] = [{**origin_json(each), "reason": each.reason} for each in prompt.left_out]
+        return Response(
+            {
+                "text": prompt.text,
+                "tokens": prompt.tokens,
+                "sections": [section_json(each) for each in prompt.sections],
+                "left_out": left_out,
+                "search": {"mode": composed.mode, "reason": composed.reason},
+            }
+        )
+
+
+class NoteSearchView(HubView):
+    """Searches the notes of a user."""
+
+    query_methods = frozenset({"GET", "HEAD"})
+
+    @extend_schema(
+        operation_id="notes_search", parameters=[search.NoteSearchInput], responses={200: search.NoteSearchOutput}
+    )
+    def get(self, request: Request) -> Response:
+        """Search notes, best match first, in the files as they are now."""
+        data = validate_query(search.NoteSearchInput, request)
+        found = selectors.notes_search(self.access, data.get("user_id"), data["q"], limit=data["limit"])
+        return Response(search.search_json(found))
+
+
+class NoteStatusView(HubView):
+    """The index of a user's notes."""
+
+    query_methods = frozenset({"GET", "HEAD"})
+
+    @extend_schema(operation_id="notes_status", parameters=[OwnerInput], responses={200: search.NoteStatusOutput})
+    def get(self, request: Request) -> Response:
+        """Show what the search index of notes contains, and whether it uses vectors."""
+        data = validate_query(OwnerInput, request)
+        return Response(search.status_json(selectors.index_status(self.access, data.get("user_id"))))
+
+
+class CommandsView(HubView):
+    """Carries out file commands."""
+
+    needed_permission = Permission.READ  # a command that writes needs more, which `memory_command` checks
+    body_limit = staticmethod(text_limit)
+
+    @extend_schema(operation_id="notes_command", request=CommandInput, responses={200: CommandOutput})
+    def post(self, request: Request) -> Response:
+        """Carry out `view`, `create`, `str_replace`, `insert`, `delete` or `rename` on the notes below /memories."""
+        data = validate(CommandInput, request.data)
+        result = services.memory_command(access=self.access, user_id=data.get("user_id"), command=command_of(data))
+        return Response(command_json(result))

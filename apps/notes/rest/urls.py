@@ -4,7 +4,7 @@ from datetime import date
 
 from django.urls import path, register_converter
 
-from apps.notes.rest import commands, config, notes, prompt, search
+from apps.notes.rest import notes
 
 
 class DayConverter:
@@ -24,17 +24,17 @@ class DayConverter:
 register_converter(DayConverter, "day")
 
 urlpatterns = [
-    path("commands", commands.CommandsView.as_view(), name="notes-commands"),
-    path("config", config.ConfigView.as_view(), name="notes-config"),
+    path("commands", notes.CommandsView.as_view(), name="notes-commands"),
+    path("config", notes.ConfigView.as_view(), name="notes-config"),
     path("main", notes.MainView.as_view(), name="notes-main"),
     path("main/entries", notes.MainEntriesView.as_view(), name="notes-main-entries"),
     path("daily", notes.DailyListView.as_view(), name="notes-daily"),
     path("daily/entries", notes.DailyEntriesView.as_view(), name="notes-daily-entries"),
     path("daily/today", notes.TodayView.as_view(), name="notes-today"),
     path("daily/<day:day>", notes.DailyView.as_view(), name="notes-day"),
-    path("prompt", prompt.PromptView.as_view(), name="notes-prompt"),
-    path("search", search.NoteSearchView.as_view(), name="notes-search"),
-    path("status", search.NoteStatusView.as_view(), name="notes-status"),
+    path("prompt", notes.PromptView.as_view(), name="notes-prompt"),
+    path("search", notes.NoteSearchView.as_view(), name="notes-search"),
+    path("status", notes.NoteStatusView.as_view(), name="notes-status"),
     path("versions", notes.VersionsView.as_view(), name="notes-versions"),
     path("versions/<uuid:uuid>", notes.VersionView.as_view(), name="notes-version"),
     path("versions/<uuid:uuid>/restore", notes.VersionRestoreView.as_view(), name="notes-version-restore"),

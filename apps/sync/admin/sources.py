@@ -29,7 +29,6 @@ from apps.core.admin.kit import (
 from apps.core.admin.lists import UserFilter
 from apps.core.domain.errors import MemoryHubError
 from apps.core.pages.sayings import say
-from apps.sync.admin.due import due_of
 from apps.sync.admin.preview import preview_page
 from apps.sync.admin.source_form import SourceForm
 from apps.sync.admin.source_steps import SourceSteps
@@ -39,6 +38,7 @@ from apps.sync.admin.words import (
     SOURCE_STATES,
     at_by,
     count_of,
+    due_of,
     once,
     run_link,
     short_commit,

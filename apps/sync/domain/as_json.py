@@ -1,6 +1,9 @@
 """Files and items as they are kept in JSON columns and shown by programs."""
 
-from collections.abc import Mapping
+import hashlib
+import json
+from collections.abc import Iterable, Mapping
+from datetime import UTC, datetime
 from typing import Any
 
 from apps.sync.domain.errors import StateCorruptedError
@@ -15,6 +18,7 @@ from apps.sync.domain.knowledge import (
     RefusedFile,
     Severity,
 )
+from apps.sync.domain.state import StoredItem
 
 # By value: calling an enumeration for each field takes a third of the time of reading many files.
 _TYPES = {one.value: one for one in ItemType}
@@ -126,3 +130,20 @@ def refused_from_json(data: Mapping[str, Any]) -> RefusedFile:
         return RefusedFile(path=data["path"], code=data["code"], detail=data["detail"])
     except (KeyError, TypeError) as error:
         raise StateCorruptedError("A stored refusal has not the fields that it should have.") from error
+
+
+def items_digest(rows: Iterable[StoredItem]) -> str:
+    """Return the sha-256 in hex of items in any order."""
+    values = sorted((row.item_id, row.hash, row.status, row.layer, str(row.pointer)) for row in rows)
+    return hashlib.sha256(json.dumps(values).encode()).hexdigest()
+
+
+def state_checksum(rows: Iterable[StoredItem], commit: str, last_sync_at: datetime | None) -> str:
+    """Return the sha-256 in hex of items in any order, of the commit and of the time of the last sync."""
+    return digest_checksum(items_digest(rows), commit, last_sync_at)
+
+
+def digest_checksum(items: str, commit: str, last_sync_at: datetime | None) -> str:
+    """Return what `state_checksum` returns, of a digest of the items."""
+    at = last_sync_at.astimezone(UTC).isoformat() if last_sync_at else ""
+    return hashlib.sha256(json.dumps([items, commit, at]).encode()).hexdigest()

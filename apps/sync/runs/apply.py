@@ -15,7 +15,7 @@ from apps.core.steps import Step
 from apps.semantic.domain.memory import MemoryDraft
 from apps.semantic.selectors import ManagedMemory, managed_get
 from apps.semantic.services import PreparedManaged, managed_write
-from apps.sync.domain.checksum import items_digest
+from apps.sync.domain.as_json import items_digest
 from apps.sync.domain.state import Plan, PointerAction, PointerChange, StoredItem
 from apps.sync.models import KnowledgeItem, KnowledgeSource, PointerActionChoices, SyncChange, SyncRun, SyncRunState
 from apps.sync.runs.compare import Comparison

@@ -7,12 +7,20 @@ from uuid import UUID
 from apps.core.domain.errors import NotFoundError
 from apps.semantic.selectors import managed_deleted, managed_memories
 from apps.sync.domain.conflicts import choose_resolution, detect_conflicts
-from apps.sync.domain.delta import detect_delta
 from apps.sync.domain.items import derive_items
 from apps.sync.domain.knowledge import KnowledgeItem, RefusedFile
 from apps.sync.domain.plan import make_plan
 from apps.sync.domain.pointers import pointer_content
-from apps.sync.domain.state import ConflictType, Delta, Plan, Resolution, SeenPointer, StoredItem, SyncConflict
+from apps.sync.domain.state import (
+    ConflictType,
+    Delta,
+    Plan,
+    Resolution,
+    SeenPointer,
+    StoredItem,
+    SyncConflict,
+    detect_delta,
+)
 from apps.sync.models import KnowledgeSource, PointerConflict, SyncConflictState
 from apps.sync.runs.manifest import Manifest
 from apps.sync.runs.stored import Stored

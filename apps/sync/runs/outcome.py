@@ -11,7 +11,7 @@ from apps.core.domain.clock import Clock, utcnow
 from apps.core.domain.errors import MemoryHubError, UnavailableError
 from apps.events.services import emit
 from apps.sync import metrics
-from apps.sync.domain.backoff import next_try
+from apps.sync.domain.triggers import next_try
 from apps.sync.events import SyncFailed, SyncFinished
 from apps.sync.models import KnowledgeSource, SyncKind, SyncRun, SyncRunState, SyncState
 

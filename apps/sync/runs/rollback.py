@@ -15,7 +15,7 @@ from apps.core.steps import Step, no_step
 from apps.semantic.domain.memory import MemoryDraft
 from apps.semantic.selectors import managed_get
 from apps.semantic.services import ManagedChange, managed_prepare, managed_with_space
-from apps.sync.domain.checksum import items_digest
+from apps.sync.domain.as_json import items_digest
 from apps.sync.domain.state import Plan, PointerAction, PointerChange
 from apps.sync.models import (
     KnowledgeItem,
@@ -33,10 +33,10 @@ from apps.sync.runs.checkpoint import checkpoint_make, checkpoint_read
 from apps.sync.runs.lock import source_lock
 from apps.sync.runs.outcome import end_interrupted, end_waiting, finish_run
 from apps.sync.runs.pointers import draft_from_json
-from apps.sync.runs.progress import RunProgress
 from apps.sync.runs.rows import COLUMNS, delete_items, read_rows, write_items
 from apps.sync.runs.stored import load_items, load_stored, state_digest
 from apps.sync.runs.sync import begin_run, carry_out, read_again
+from apps.sync.runs.work import RunProgress
 from apps.sync.sources.access import source_to_change
 
 REASON = "rollback"

@@ -9,8 +9,7 @@ from dataclasses import dataclass, field
 from django.db import connection
 
 from apps.semantic.selectors import managed_facts
-from apps.sync.domain.as_json import parsed_from_json
-from apps.sync.domain.checksum import digest_checksum, items_digest
+from apps.sync.domain.as_json import digest_checksum, items_digest, parsed_from_json
 from apps.sync.domain.errors import STATE_CORRUPTED, StateCorruptedError
 from apps.sync.domain.knowledge import ItemStatus, Layer, ParsedFile, RefusedFile
 from apps.sync.domain.state import SeenPointer, StoredItem

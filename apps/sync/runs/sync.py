@@ -16,8 +16,7 @@ from apps.sync.models import KnowledgeSource, SyncKind, SyncRun, SyncRunState
 from apps.sync.runs.checkpoint import checkpoints_trim
 from apps.sync.runs.lock import RUNNING_CODE, source_lock
 from apps.sync.runs.outcome import count_finished, end_interrupted, end_waiting, fail_run
-from apps.sync.runs.progress import OnProgress, RunProgress
-from apps.sync.runs.work import SyncWork
+from apps.sync.runs.work import OnProgress, RunProgress, SyncWork
 from apps.sync.sources.access import NO_SUCH_SOURCE, source_to_change
 from apps.sync.triggers.request import check_request
 

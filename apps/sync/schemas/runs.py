@@ -6,14 +6,19 @@ from rest_framework import serializers
 
 from apps.core.domain.scope import Access
 from apps.core.schemas.fields import OwnersTextField, StrictBooleanField, StrictCharField, StrictChoiceField
-from apps.core.schemas.outputs import Moment, Uuid, iso
+from apps.core.schemas.outputs import JSONObject, Moment, Uuid, iso
 from apps.core.schemas.serializers import StrictSerializer
+from apps.sync.domain.state import Resolution
 from apps.sync.domain.triggers import ShouldSync
 from apps.sync.models import (
     MAX_ITEM_ID_CHARS,
+    ConflictTypeChoices,
     PointerActionChoices,
+    PointerConflict,
+    ResolutionChoices,
     SyncChange,
     SyncCheckpoint,
+    SyncConflictState,
     SyncKind,
     SyncRun,
     SyncRunState,
@@ -282,4 +287,67 @@ def should_sync_json(answer: ShouldSync) -> ShouldSyncOutput:
         "reason": answer.reason,
         "detail": answer.detail,
         "due_at": iso(answer.due_at),
+    }
+
+
+# What a person decides; `manual` is what waits for one.
+DECISIONS = [Resolution.UPDATE_MEMORY.value, Resolution.DELETE_MEMORY.value, Resolution.KEEP_MEMORY.value]
+
+
+class ConflictListInput(OwnedListInput):
+    """The query string of the list of conflicts."""
+
+    source = serializers.UUIDField(required=False)
+    type = StrictChoiceField(choices=ConflictTypeChoices.choices, required=False)
+    state = StrictChoiceField(choices=SyncConflictState.choices, required=False)
+
+
+class ResolveInput(StrictSerializer):
+    """What is done about a conflict."""
+
+    resolution = StrictChoiceField(choices=DECISIONS)
+
+
+class PointerConflictOutput(TypedDict):
+    """A conflict between pointers and an item."""
+
+    id: Uuid
+    source: Uuid
+    run: Annotated[str, serializers.UUIDField(), "The run that found it."]
+    type: Annotated[str, serializers.ChoiceField(choices=ConflictTypeChoices.choices)]
+    item_id: str
+    pointers: list[Uuid]
+    detail: Annotated[JSONObject, "The values that differ."]
+    suggested: Annotated[str, serializers.ChoiceField(choices=ResolutionChoices.choices)]
+    resolution: Annotated[str, "What was done; blank while it is waiting."]
+    state: Annotated[str, serializers.ChoiceField(choices=SyncConflictState.choices)]
+    detected_at: Moment
+    resolved_at: Moment | None
+    resolved_by: str
+
+
+class PointerConflictPageOutput(TypedDict):
+    """A page of conflicts, the newest first."""
+
+    next: str | None
+    previous: str | None
+    results: list[PointerConflictOutput]
+
+
+def conflict_json(conflict: PointerConflict) -> PointerConflictOutput:
+    """Return a conflict as the API shows it."""
+    return {
+        "id": str(conflict.uuid),
+        "source": str(conflict.source.uuid),
+        "run": str(conflict.run.uuid),
+        "type": conflict.type,
+        "item_id": conflict.item_id,
+        "pointers": [str(pointer) for pointer in conflict.pointers],
+        "detail": conflict.detail,
+        "suggested": conflict.suggested,
+        "resolution": conflict.resolution,
+        "state": conflict.state,
+        "detected_at": iso(conflict.detected_at),
+        "resolved_at": iso(conflict.resolved_at),
+        "resolved_by": conflict.resolved_by,
     }

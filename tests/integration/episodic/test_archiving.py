@@ -8,8 +8,8 @@ import pytest
 from django.db import connection, transaction
 from django.test.utils import CaptureQueriesContext
 
+from apps.episodic.domain.alarms import WarningKind
 from apps.episodic.domain.segment_file.format import Damage, SegmentDamagedError
-from apps.episodic.domain.warnings import WarningKind
 from apps.episodic.maintenance import archive
 from apps.episodic.maintenance.archive import rows_drop, segment_archive
 from apps.episodic.maintenance.replace import segments_replace

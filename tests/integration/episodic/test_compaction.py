@@ -7,9 +7,9 @@ from typing import Any
 import psutil
 import pytest
 
+from apps.episodic.domain.alarms import WarningKind
 from apps.episodic.domain.segment_file.format import Damage, SegmentDamagedError
 from apps.episodic.domain.segment_file.reader import SegmentFile
-from apps.episodic.domain.warnings import WarningKind
 from apps.episodic.maintenance import replace as maintenance_replace
 from apps.episodic.maintenance.compact import merge_groups, segments_merge
 from apps.episodic.maintenance.run import timeline_compact
@@ -174,7 +174,7 @@ def test_merging_is_bounded_in_time_and_goes_on_later() -> None:
 
 def test_with_disk_that_is_nearly_full_nothing_is_merged(monkeypatch: pytest.MonkeyPatch) -> None:
     an_archive(range(5), range(5, 9))
-    monkeypatch.setattr("apps.episodic.store.disk_space.free_mb", lambda: 1.0)
+    monkeypatch.setattr("apps.episodic.store.files.free_mb", lambda: 1.0)
     assert timeline_compact(clock=clock_at()).merged == 0
     assert states() == ["archived", "archived", "open"]
 

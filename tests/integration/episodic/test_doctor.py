@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
+from apps.episodic.domain.alarms import WarningKind
 from apps.episodic.domain.segment_file.format import Damage, SegmentDamagedError
 from apps.episodic.domain.segment_state import SegmentState
-from apps.episodic.domain.warnings import WarningKind
 from apps.episodic.maintenance import doctor as doctors
 from apps.episodic.maintenance import repair as maintenance_repair
 from apps.episodic.maintenance.archive import segment_archive

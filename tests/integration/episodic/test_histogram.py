@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 
 from apps.core.domain.scope import Access, Permission, Scope
 from apps.episodic.domain.histogram import EventHistogram, plan_buckets
-from apps.episodic.domain.segment_file.columns import BYTES_PER_EVENT, EventColumns
-from apps.episodic.domain.segment_file.reader import SegmentFile
+from apps.episodic.domain.segment_file.reader import BYTES_PER_EVENT, EventColumns, SegmentFile
 from apps.episodic.domain.segment_state import SegmentState
 from apps.episodic.domain.window import EventQuery, Window
 from apps.episodic.queries import histogram as module

@@ -12,7 +12,7 @@ from django_q.models import OrmQ
 
 from apps.core.domain.scope import Scope
 from apps.episodic import tasks
-from apps.episodic.domain.warnings import WarningKind
+from apps.episodic.domain.alarms import WarningKind
 from apps.episodic.maintenance import runner
 from apps.episodic.maintenance.doctor import segment_verify
 from apps.episodic.maintenance.run import timeline_compact, timeline_maintain, timeline_seal

@@ -14,8 +14,8 @@ from apps.sync.domain.as_json import (
     parsed_to_json,
     refused_from_json,
     refused_to_json,
+    state_checksum,
 )
-from apps.sync.domain.checksum import state_checksum
 from apps.sync.domain.errors import StateCorruptedError
 from apps.sync.domain.knowledge import Constraint, Convention, ItemStatus, ItemType, Layer, RefusedFile, Severity
 from tests.unit.sync.examples import NOW, make_file, make_item, store

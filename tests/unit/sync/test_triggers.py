@@ -7,13 +7,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from apps.core.domain.errors import InvalidInputError
-from apps.sync.domain.backoff import next_try, retry_delay
 from apps.sync.domain.triggers import (
     MAX_DURATION_SECONDS,
     ShouldSync,
     TriggerFacts,
     format_duration,
+    next_try,
     parse_duration,
+    retry_delay,
     should_sync,
 )
 from tests.unit.sync.examples import NOW

@@ -1,8 +1,11 @@
 """Reading segment files (`format`). Everything that is returned has been compared with a checksum."""
 
 import hashlib
+import json
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import datetime
 from functools import cached_property
 from pathlib import Path
 from uuid import UUID
@@ -18,7 +21,6 @@ from apps.episodic.domain.segment_file.access import (
     read_lines,
     size_of,
 )
-from apps.episodic.domain.segment_file.columns import EventColumns, read_columns
 from apps.episodic.domain.segment_file.contents import SegmentContents, read_contents
 from apps.episodic.domain.segment_file.format import (
     ENTRY,
@@ -28,11 +30,21 @@ from apps.episodic.domain.segment_file.format import (
     SegmentDamagedError,
     SegmentFacts,
     identity_prefix,
+    microseconds,
     short_digest,
 )
 from apps.episodic.domain.segment_file.tables import TableBuilder, decode_scopes
 
 CHUNK = 1 << 20
+
+
+@dataclass(frozen=True)
+class EventColumns:
+    """Columns in the order of lines. times: microseconds since 1970. types: places in `names`."""
+
+    times: Array
+    types: Array
+    names: tuple[str, ...]
 
 
 class SegmentFile:
@@ -236,3 +248,25 @@ def consecutive_ranges(numbers: list[int]) -> Iterator[tuple[int, int]]:
         if place == len(numbers) or numbers[place] != numbers[place - 1] + 1:
             yield numbers[start], numbers[place - 1]
             start = place
+
+
+_decode = json.JSONDecoder().decode
+# Of an event: eight bytes of its time, four of its type.
+BYTES_PER_EVENT = 12
+
+
+def read_columns(path: Path, blocks: Array) -> EventColumns:
+    """Read the times and types of a file. blocks: array of `format.BLOCK`. Raises SegmentDamagedError."""
+    times: list[int] = []
+    types: list[int] = []
+    numbers: dict[str, int] = {}
+    with opened(path) as descriptor:
+        for block in range(len(blocks)):
+            try:
+                for line in read_lines(descriptor, blocks, block):
+                    document = _decode(line.decode())
+                    times.append(microseconds(datetime.fromisoformat(document["timestamp"])))
+                    types.append(numbers.setdefault(document["event_type"], len(numbers)))
+            except (ValueError, KeyError, TypeError) as error:
+                raise SegmentDamagedError(Damage.MISMATCH, f"A line of block {block} is no event.") from error
+    return EventColumns(np.array(times, dtype=np.int64), np.array(types, dtype=np.int32), tuple(numbers))

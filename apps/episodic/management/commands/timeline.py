@@ -2,29 +2,19 @@
 
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import CommandError
 
 from apps.core.domain.errors import MemoryHubError
-from apps.episodic.management.timeline.doctor import DOCTOR, VERIFY
-from apps.episodic.management.timeline.export import EXPORT
-from apps.episodic.management.timeline.maintain import COMPACT, MAINTAIN, SEAL
-from apps.episodic.management.timeline.remove import PRUNE, PURGE
-from apps.episodic.management.timeline.subcommand import Console
-
-SUBCOMMANDS = (DOCTOR, VERIFY, MAINTAIN, SEAL, COMPACT, PRUNE, PURGE, EXPORT)
+from apps.core.management.subcommands import SubcommandsCommand
+from apps.episodic.management.timeline import SUBCOMMANDS
 
 
-class Command(BaseCommand):
+class Command(SubcommandsCommand):
     help = "Maintain the timeline: check, repair and archive its segments, and export or remove events."
-
-    def add_arguments(self, parser: CommandParser) -> None:
-        parts = parser.add_subparsers(dest="subcommand", required=True, metavar="subcommand")
-        for one in SUBCOMMANDS:
-            one.add_arguments(parts.add_parser(one.name, help=one.help, description=one.help))
+    subcommands = SUBCOMMANDS
 
     def handle(self, *args: Any, **options: Any) -> None:
-        [chosen] = [one for one in SUBCOMMANDS if one.name == options["subcommand"]]
         try:
-            chosen.run(Console(self.stdout.write, self.stderr.write, self.stderr), options)
+            self.run_chosen(options)
         except MemoryHubError as error:
             raise CommandError(error.detail) from error

@@ -6,7 +6,12 @@ from types import MappingProxyType
 from apps.sync.domain.knowledge import ItemStatus
 from apps.sync.domain.readers.found import Found
 from apps.sync.domain.readers.front_matter import FIRST_LINE, Node, invalid
-from apps.sync.domain.readers.limits import (
+from apps.sync.domain.readers.places import LAYER_BY_WORD, TYPE_BY_WORD
+from apps.sync.domain.readers.references import split_references
+from apps.sync.domain.readers.refusals import Refusal, UnreadableError
+from apps.sync.domain.readers.rules import constraints_of_node, severity_of
+from apps.sync.domain.readers.statuses import NO_OWN, read_status
+from apps.sync.domain.readers.text import (
     MAX_CONSTRAINT_CHARS,
     MAX_ID_CHARS,
     MAX_MARKED_CHARS,
@@ -16,13 +21,10 @@ from apps.sync.domain.readers.limits import (
     MAX_TAGS,
     MAX_TITLE_CHARS,
     WRITTEN_SUMMARY_CHARS,
+    clean,
+    cut_at_sentence,
+    fold,
 )
-from apps.sync.domain.readers.places import LAYER_BY_WORD, TYPE_BY_WORD
-from apps.sync.domain.readers.references import split_references
-from apps.sync.domain.readers.refusals import Refusal, UnreadableError
-from apps.sync.domain.readers.rules import constraints_of_node, severity_of
-from apps.sync.domain.readers.statuses import NO_OWN, read_status
-from apps.sync.domain.readers.text import clean, cut_at_sentence, fold
 
 MAX_NUMBER_CHARS = 6
 YES = frozenset({"true", "yes", "on"})

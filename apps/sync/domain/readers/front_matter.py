@@ -11,8 +11,8 @@ from typing import TypeAlias
 
 import yaml
 
-from apps.sync.domain.readers.limits import MAX_FRONT_MATTER_CHARS, MAX_FRONT_MATTER_DEPTH, MAX_FRONT_MATTER_NODES
 from apps.sync.domain.readers.refusals import Refusal, UnreadableError
+from apps.sync.domain.readers.text import MAX_FRONT_MATTER_CHARS, MAX_FRONT_MATTER_DEPTH, MAX_FRONT_MATTER_NODES
 
 Node: TypeAlias = "str | list[Node] | dict[str, Node]"
 

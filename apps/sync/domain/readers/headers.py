@@ -5,11 +5,10 @@ import re
 from apps.sync.domain.knowledge import ReadMapping
 from apps.sync.domain.readers.fields import FIELD_BY_NAME, found_in_fields, known_fields
 from apps.sync.domain.readers.found import Found
-from apps.sync.domain.readers.limits import MAX_HEADER_LINES
 from apps.sync.domain.readers.places import KINDS, TYPE_BY_WORD
 from apps.sync.domain.readers.refusals import Refusal, UnreadableError
 from apps.sync.domain.readers.statuses import BY_KIND
-from apps.sync.domain.readers.text import clean, fold
+from apps.sync.domain.readers.text import MAX_HEADER_LINES, clean, fold
 
 HEADER = re.compile(r"([A-Za-z][A-Za-z0-9 _-]{0,40}):(?:[ \t]+|$)")
 NEEDED = frozenset({"title", "status", "id"})

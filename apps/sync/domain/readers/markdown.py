@@ -5,8 +5,7 @@ import re
 from collections.abc import Iterable, Iterator
 
 from apps.sync.domain.readers.document import Block, BlockKind, Document, Section
-from apps.sync.domain.readers.limits import MAX_MARKED_CHARS
-from apps.sync.domain.readers.text import clean
+from apps.sync.domain.readers.text import MAX_MARKED_CHARS, clean
 
 FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
 HEADING = re.compile(r" {0,3}(#{1,6})(?:[ \t]+|$)")

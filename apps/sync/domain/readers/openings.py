@@ -4,7 +4,7 @@ import re
 from collections.abc import Sequence
 from textwrap import dedent
 
-from apps.sync.domain.readers.limits import MAX_HEADER_LINES
+from apps.sync.domain.readers.text import MAX_HEADER_LINES
 
 FENCE = re.compile(r"[ \t]{0,3}(`{3,}|~{3,})[ \t]*([\w-]{0,20})[^`]{0,100}$")
 PRE = re.compile(r"[ \t]{0,3}<pre\b[^<>]{0,200}>(?:<code>)?(.{0,300})$", re.IGNORECASE)

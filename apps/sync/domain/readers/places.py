@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 
 from apps.sync.domain.knowledge import ItemStatus, ItemType, Layer
-from apps.sync.domain.readers.limits import MAX_ID_CHARS
-from apps.sync.domain.readers.text import fold, word_set
+from apps.sync.domain.readers.text import MAX_ID_CHARS, fold, word_set
 
 TYPES = {
     ItemType.ADR: (

@@ -4,11 +4,17 @@ import re
 from collections.abc import Iterator
 
 from apps.sync.domain.readers.document import Block, BlockKind, Document, Section
-from apps.sync.domain.readers.limits import MAX_MARKED_CHARS, MAX_TITLE_CHARS, SUMMARY_CHARS
 from apps.sync.domain.readers.metadata import metadata_of
 from apps.sync.domain.readers.places import KINDS
 from apps.sync.domain.readers.rules import item_text
-from apps.sync.domain.readers.text import clean, cut_at_sentence, word_set
+from apps.sync.domain.readers.text import (
+    MAX_MARKED_CHARS,
+    MAX_TITLE_CHARS,
+    SUMMARY_CHARS,
+    clean,
+    cut_at_sentence,
+    word_set,
+)
 
 SUMMARIES = word_set("summary abstract tl;dr tldr executivesummary 摘要 概要 總結 总结")
 CONTEXTS = word_set(

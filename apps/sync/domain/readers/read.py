@@ -19,7 +19,6 @@ from apps.sync.domain.readers.fields import found_in_fields, known_fields
 from apps.sync.domain.readers.found import Found, merge
 from apps.sync.domain.readers.front_matter import Node, parse_front_matter, split_front_matter
 from apps.sync.domain.readers.headers import NEEDED, read_headers, split_headers
-from apps.sync.domain.readers.limits import MAX_PATH_CHARS, MAX_TITLE_CHARS
 from apps.sync.domain.readers.markdown import parse_markdown
 from apps.sync.domain.readers.openings import YAML as FENCED_YAML
 from apps.sync.domain.readers.openings import unfold_opening
@@ -30,7 +29,7 @@ from apps.sync.domain.readers.references import make_aliases, place_references, 
 from apps.sync.domain.readers.refusals import Refusal, UnreadableError
 from apps.sync.domain.readers.restructured import parse_restructured
 from apps.sync.domain.readers.rules import constraints_of_document, severity_of
-from apps.sync.domain.readers.text import UNPRINTABLE, clean, decode, fold
+from apps.sync.domain.readers.text import MAX_PATH_CHARS, MAX_TITLE_CHARS, UNPRINTABLE, clean, decode, fold
 
 MARKDOWN = (".md", ".markdown", ".mdx", ".mdown", ".mkd")
 YAML = (".yaml", ".yml")

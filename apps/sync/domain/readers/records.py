@@ -9,10 +9,9 @@ from apps.sync.domain.readers.document import Document, Section
 from apps.sync.domain.readers.fields import found_in_fields
 from apps.sync.domain.readers.found import Found
 from apps.sync.domain.readers.front_matter import Node
-from apps.sync.domain.readers.limits import MAX_TITLE_CHARS
 from apps.sync.domain.readers.metadata import columns_of, metadata_of, row_of
 from apps.sync.domain.readers.statuses import BY_KIND, StatusText, read_relations
-from apps.sync.domain.readers.text import word_set
+from apps.sync.domain.readers.text import MAX_TITLE_CHARS, word_set
 
 STATUS = word_set("status state adrstatus decisionstatus currentstatus documentstatus statusofthisdocument 狀態 状态")
 DECISION = word_set("decision decisionoutcome decisions 決策 决策 決定 决定 決策結果 决策结果")

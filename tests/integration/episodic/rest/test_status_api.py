@@ -10,9 +10,9 @@ from apps.core.domain.clock import SYSTEM_CLOCK, utcnow
 from apps.core.domain.errors import UnavailableError
 from apps.core.domain.scope import Access, Permission, Scope
 from apps.episodic import selectors
+from apps.episodic.domain.alarms import HINTS, Severity, WarningKind
 from apps.episodic.domain.event import EventDraft
 from apps.episodic.domain.segment_state import SegmentState
-from apps.episodic.domain.warnings import HINTS, Severity, WarningKind
 from apps.episodic.maintenance.archive import rows_drop, segment_archive
 from apps.episodic.maintenance.seal import segment_seal
 from apps.episodic.models import Segment

@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 
 from apps.core.domain.scope import Scope, system_access
-from apps.notes.domain.names import folder_name
+from apps.notes.domain.places import folder_name
 from apps.notes.index import disk, events, handles
 from apps.notes.index.database import VERSION
 from apps.notes.index.events import folder_events

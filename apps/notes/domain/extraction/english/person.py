@@ -10,8 +10,7 @@ from apps.notes.domain.extraction.english.words import (
     PET,
     RELATION,
 )
-from apps.notes.domain.extraction.fact import Category
-from apps.notes.domain.extraction.pattern import PLANNED, pattern
+from apps.notes.domain.extraction.fact import PLANNED, Category, pattern
 from apps.rules.domain.statements.statement import Mood
 
 _I = rf"i(?:'ve|'d|'m)? {ADVERBS}"
