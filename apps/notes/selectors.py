@@ -12,7 +12,7 @@ from apps.core.domain.errors import MemoryHubError, NotFoundError, UnavailableEr
 from apps.core.domain.origin import WriteOrigin
 from apps.core.domain.randomness import RNG, SYSTEM_RNG
 from apps.core.domain.scope import Access, Scope
-from apps.notes.compaction.reads import CompactionDetail, compaction_detail, compaction_get, compaction_list
+from apps.notes.compaction.decide import CompactionDetail, compaction_detail, compaction_get, compaction_list
 from apps.notes.conversations.reads import (
     AutoMemoryStatus,
     auto_memory_status,

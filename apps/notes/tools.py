@@ -7,8 +7,15 @@ from apps.core.domain.scope import Access, Permission
 from apps.llm.domain.tools import Json, Tool
 from apps.llm.services import checked_parameters, tool_parameters
 from apps.notes.domain.places import MAIN
-from apps.notes.schemas.commands import CommandInput, command_of
-from apps.notes.schemas.notes import DailyEntryInput, MainEntryInput, OwnerInput, change_json, note_json
+from apps.notes.schemas.notes import (
+    CommandInput,
+    DailyEntryInput,
+    MainEntryInput,
+    OwnerInput,
+    change_json,
+    command_of,
+    note_json,
+)
 from apps.notes.schemas.search import MAX_TOOL_HITS, SearchMemoryInput, search_json
 from apps.notes.selectors import note_get, notes_search
 from apps.notes.services import daily_append, main_append, memory_command

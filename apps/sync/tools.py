@@ -7,7 +7,7 @@ from apps.core.domain.scope import Access, Permission
 from apps.llm.domain.tools import Json, Tool
 from apps.llm.services import checked_parameters, tool_parameters
 from apps.sync import selectors
-from apps.sync.schemas.parts import REFERENCE_PREFIX, KnowledgeReadInput, reading_json
+from apps.sync.schemas.items import REFERENCE_PREFIX, KnowledgeReadInput, reading_json
 
 
 def read_knowledge(access: Access, parameters: Mapping[str, Any]) -> Json:

@@ -42,7 +42,7 @@ SPECTACULAR_SETTINGS: dict[str, Any] = {
         "MessageRoleEnum": "apps.notes.models.MessageRole",
         "ExtractionStateEnum": "apps.notes.models.RunState",
         "LearntFactStateEnum": "apps.notes.models.FactState",
-        "FactActionEnum": "apps.notes.schemas.compaction.FACT_ACTIONS",
+        "FactActionEnum": "apps.notes.schemas.runs.FACT_ACTIONS",
         "ConflictStateEnum": "apps.semantic.models.ReviewState",
         "TimelineReadinessEnum": "apps.episodic.schemas.timeline.READINESS",
         "ConflictSideEnum": "apps.rules.domain.engine.arbitration.SIDES",

@@ -20,7 +20,7 @@ from apps.episodic.domain.segment_file.reader import SegmentFile
 from apps.episodic.domain.segment_state import RowsState, SegmentState
 from apps.episodic.events import EventsPruned, PruneReason
 from apps.episodic.maintenance.archive import ROWS_AT_ONCE, archived_rows_drop
-from apps.episodic.maintenance.replace import segments_replace
+from apps.episodic.maintenance.compact import segments_replace
 from apps.episodic.maintenance.runner import MaintenanceRunner, RunReport, Watch
 from apps.episodic.models import Segment, TimelineEvent
 from apps.episodic.store.catalogue import segment_step

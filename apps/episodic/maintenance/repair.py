@@ -23,8 +23,8 @@ from apps.episodic.domain.segment_file.reader import SegmentFile
 from apps.episodic.domain.segment_file.salvage import salvage_events
 from apps.episodic.domain.segment_state import RowsState, SegmentState
 from apps.episodic.events import PruneReason
+from apps.episodic.maintenance.compact import segments_replace
 from apps.episodic.maintenance.remove import Removal, delete_rows, emit_pruned
-from apps.episodic.maintenance.replace import segments_replace
 from apps.episodic.maintenance.seal import rows_of, wait_for_writers
 from apps.episodic.models import Segment, TimelineEvent
 from apps.episodic.models.segment import MAX_DAMAGE_CHARS

@@ -16,8 +16,7 @@ from apps.core.personal.columns import Columns, json_value
 from apps.core.personal.settings_table import SettingsStore
 from apps.core.personal.store import ExportRequest, Line, LineError, PersonalStore, SnapshotBrokenError
 from apps.core.steps import Step, no_step
-from apps.episodic.domain.event import EventRecord, ScopeKey, event_identity
-from apps.episodic.domain.filters import EVENT_FIELDS
+from apps.episodic.domain.event import EVENT_FIELDS, EventRecord, ScopeKey, event_identity
 from apps.episodic.domain.retention import cutoff_for_scope
 from apps.episodic.domain.segment_file.format import SegmentDamagedError
 from apps.episodic.domain.segment_file.reader import SegmentFile

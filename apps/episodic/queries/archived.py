@@ -1,8 +1,9 @@
 """The part of a query that files answer: counted from the index, and read only where the index is not enough."""
 
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from typing import TypeVar
 
 import numpy as np
 
@@ -10,8 +11,32 @@ from apps.core.domain.scope import Reach
 from apps.episodic.domain.event import EventRecord
 from apps.episodic.domain.segment_file.format import Array, SegmentDamagedError, moment_of
 from apps.episodic.domain.window import EventCounts, QueryAccumulator, TopEvents
-from apps.episodic.store.archived_segments import ArchivedFileDamagedError
-from apps.episodic.store.file_cache import ArchiveView
+from apps.episodic.store.archived_segments import ArchivedFileDamagedError, unreadable_error
+from apps.episodic.store.file_cache import ArchiveView, archive_cache, catalogue_contention
+
+MAX_TRIES = 50
+Rows = TypeVar("Rows")
+Answer = TypeVar("Answer")
+
+
+def of_one_moment(read: Callable[[], tuple[int, Rows]], answer: Callable[[Rows, ArchiveView], Answer]) -> Answer:
+    """Return an answer from rows and files. read: the version of the catalogue with the rows, of one statement.
+
+    When the files change in between, both are read again. Raises UnavailableError.
+    """
+    for _ in range(MAX_TRIES):
+        version, rows = read()
+        try:
+            view = archive_cache().at(version)
+            if view is not None:
+                return answer(rows, view)
+            archive_cache().refresh()
+        except ArchivedFileDamagedError as damage:
+            damage.report()
+        except OSError as error:
+            raise unreadable_error(error) from error
+    raise catalogue_contention()
+
 
 # About so many events are read from a file at a time, or so many bytes of them as NDJSON.
 READ_AT_ONCE = 4_096

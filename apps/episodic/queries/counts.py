@@ -12,7 +12,7 @@ from apps.core.db.names import ALL_NAMES, NameSpan
 from apps.core.domain.scope import Access, Scope
 from apps.episodic.domain.event import ScopeKey
 from apps.episodic.models import TimelineEvent
-from apps.episodic.queries.one_moment import of_one_moment
+from apps.episodic.queries.archived import of_one_moment
 from apps.episodic.store.archived_segments import catalogue_version, unreadable_error
 from apps.episodic.store.file_cache import ArchiveView, archive_cache, catalogue_contention
 from apps.episodic.store.rows import VERSION

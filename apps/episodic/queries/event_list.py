@@ -14,14 +14,14 @@ from apps.core.domain.errors import InvalidInputError, NotFoundError
 from apps.core.domain.filters.expression import EVERYTHING
 from apps.core.domain.filters.match import matches
 from apps.core.domain.scope import Access, Reach, Scope
-from apps.episodic.domain.event import EventRecord
-from apps.episodic.domain.filters import event_values
+from apps.episodic.domain.event import EventRecord, event_values
 from apps.episodic.domain.window import EventQuery, OldestEvents, TopEvents, Window
-from apps.episodic.queries.archived import RunReader, promising_runs
+from apps.episodic.models import Segment
+from apps.episodic.queries.archived import RunReader, of_one_moment, promising_runs
 from apps.episodic.queries.lookup import find_event
-from apps.episodic.queries.one_moment import of_one_moment
 from apps.episodic.queries.query import find_events
 from apps.episodic.store.file_cache import ArchiveView
+from apps.episodic.store.quarantine import file_open
 from apps.episodic.store.rows import EVENT_COLUMNS, ROWS_COUNT, VERSION, record_of, rows_where
 
 SQL = f"""
@@ -156,3 +156,31 @@ def archived_events(view: ArchiveView, wanted: Wanted, top: TopEvents) -> Iterat
     for batch in promising_runs(view, runs, top):
         for records in reader.read(batch):
             yield from filter(wanted.has, records)
+
+
+@dataclass(frozen=True)
+class SegmentFilePage:
+    """events: in the order of the file, by scope and then by time. number: of this page, from 1 to `count`.
+
+    raw_bytes: the size of all events of the file before compression.
+    """
+
+    events: tuple[EventRecord, ...]
+    number: int
+    count: int
+    raw_bytes: int
+
+
+def segment_page(segment: Segment, number: int, size: int) -> SegmentFilePage:
+    """Return a page of a segment that has a file; the nearest one that exists. Raises SegmentDamagedError."""
+    file = file_open(segment)
+    ends = np.cumsum(file.runs["count"], dtype=np.int64)
+    count = max(1, -(-file.summary.event_count // size))
+    number = min(max(number, 1), count)
+    start, end = (number - 1) * size, min(number * size, file.summary.event_count)
+    # The runs that hold the first and the last line of the page, and those between them.
+    first, last = np.searchsorted(ends, [start, end - 1], side="right")
+    runs = range(int(first), int(last) + 1)
+    before = int(ends[first - 1]) if first else 0
+    events = file.read_runs(runs)[start - before : end - before]
+    return SegmentFilePage(tuple(events), number, count, file.raw_bytes)

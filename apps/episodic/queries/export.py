@@ -14,8 +14,7 @@ from apps.core.domain.clock import SYSTEM_CLOCK, Clock, utcnow
 from apps.core.domain.filters.expression import EVERYTHING, Expression
 from apps.core.domain.filters.match import matches
 from apps.core.domain.scope import Access, Reach, Scope
-from apps.episodic.domain.event import EventRecord, ScopeKey
-from apps.episodic.domain.filters import event_values
+from apps.episodic.domain.event import EventRecord, ScopeKey, event_values
 from apps.episodic.domain.segment_file.format import BLOCK_LINES
 from apps.episodic.domain.window import EventQuery, Window
 from apps.episodic.queries.archived import RunReader

@@ -14,13 +14,11 @@ from django.db import connection
 
 from apps.core.domain.scope import Access, Reach, Scope
 from apps.episodic.domain.archive_index import Selection
-from apps.episodic.domain.days import EventDays, Spans
 from apps.episodic.domain.event import EventRecord
-from apps.episodic.domain.histogram import Buckets, EventHistogram
+from apps.episodic.domain.histogram import Buckets, EventDays, EventHistogram, Spans
 from apps.episodic.domain.segment_file.format import Array, SegmentDamagedError, microseconds, moment_of
 from apps.episodic.domain.window import Window
-from apps.episodic.queries.archived import RunReader
-from apps.episodic.queries.one_moment import of_one_moment
+from apps.episodic.queries.archived import RunReader, of_one_moment
 from apps.episodic.store.archived_segments import ArchivedFileDamagedError
 from apps.episodic.store.columns import COLUMN_CACHE
 from apps.episodic.store.file_cache import ArchiveView

@@ -21,18 +21,25 @@ from apps.core.domain.offsets import in_offset, offset_minutes
 from apps.core.domain.scope import Access, Scope
 from apps.core.pauses import refuse_paused
 from apps.episodic.domain.alarms import RecentWrites, WarningKind, assess_latency
-from apps.episodic.domain.compaction import is_full
-from apps.episodic.domain.event import MAX_ACTOR_CHARS, EventDraft, EventRecord, ScopeKey, event_identity
-from apps.episodic.domain.rules import require_recordable
+from apps.episodic.domain.event import (
+    MAX_ACTOR_CHARS,
+    EventDraft,
+    EventRecord,
+    ScopeKey,
+    event_identity,
+    require_recordable,
+)
+from apps.episodic.domain.segment_state import is_full
 from apps.episodic.events import EventSaved
 from apps.episodic.metrics import RECORDED, WRITE_SECONDS
-from apps.episodic.recording.rotation import segment_close, segment_open
 from apps.episodic.recording.rows import (
     OpenSegment,
     delete_rows,
     insert_rows,
     known_rows,
     may_be_archived,
+    segment_close,
+    segment_open,
     take_open_segment,
 )
 from apps.episodic.store.archived_segments import ArchivedFileDamagedError

@@ -4,16 +4,32 @@ Every step is a conditional update: it changes the row only if the segment is st
 processes never both take it.
 """
 
+from contextlib import AbstractContextManager
 from typing import Any
 
 from django.db import connection, transaction
 
+from apps.core.db.session_locks import try_session_lock
 from apps.core.domain.clock import Clock, utcnow
 from apps.core.domain.errors import ConflictError
 from apps.episodic.domain.segment_state import SegmentState, require_step
 from apps.episodic.events import SegmentChanged
 from apps.episodic.models import Segment
 from apps.events.services import emit
+
+# With a segment's id as second key: shared by the writers of the segment until they commit. Sealing takes it
+# exclusively, once the segment is closed and they have gone; a writer that finds it taken reads which segment is open.
+SEGMENT_LOCKS = 0x6D68_7467
+# A key of its own (one 64-bit number): maintenance, one run at a time.
+MAINTENANCE_LOCK = 0x6D68_746D
+
+
+def try_maintenance_lock() -> AbstractContextManager[bool]:
+    """Take the lock of maintenance without waiting, until the end of the block. Yield whether it was free.
+
+    Call it outside a transaction: the lock is the session's, so that it spans many of them.
+    """
+    return try_session_lock(MAINTENANCE_LOCK)
 
 
 class StaleSegmentError(ConflictError):

@@ -18,8 +18,7 @@ from apps.core.domain.filters.expression import EVERYTHING, Expression
 from apps.core.domain.offsets import in_offset
 from apps.core.domain.origin import WriteOrigin
 from apps.core.domain.scope import Reach
-from apps.episodic.domain.event import EventRecord, ScopeKey
-from apps.episodic.domain.filters import EVENT_FIELDS
+from apps.episodic.domain.event import EVENT_FIELDS, EventRecord, ScopeKey
 from apps.episodic.domain.window import EventCounts, Window
 from apps.episodic.models.event import TimelineEvent
 

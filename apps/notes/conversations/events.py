@@ -9,7 +9,7 @@ from apps.core.db.user_locks import hold_users
 from apps.core.domain.clock import SYSTEM_CLOCK, Clock, utcnow
 from apps.core.domain.scope import Access
 from apps.events.services import request_once
-from apps.notes.conversations import metrics
+from apps.notes import metrics
 from apps.notes.conversations.messages import check_session_id, conversation_lock
 from apps.notes.domain.conversation import (
     ConversationState,

@@ -15,7 +15,7 @@ from apps.core.domain.clock import SYSTEM_CLOCK, Clock, utcnow
 from apps.core.domain.errors import ConflictError, InvalidInputError, NotFoundError
 from apps.core.domain.scope import Access
 from apps.core.pauses import require_saving
-from apps.notes.conversations import metrics
+from apps.notes import metrics
 from apps.notes.files.config import config_of
 from apps.notes.files.owner import owner_to_write
 from apps.notes.models import Conversation, ConversationMessage, MessageRole, RunState

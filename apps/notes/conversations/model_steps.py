@@ -11,7 +11,7 @@ from datetime import datetime
 from typing import Any
 
 from apps.llm.domain.chat import MessageRole
-from apps.notes.domain.facts import Category, Fact, Turn
+from apps.notes.domain.extraction.fact import Category, Fact, Turn
 from apps.notes.domain.gate import MAX_FACTS, GateAnswer, GateDecision, decide, gate_request
 from apps.notes.domain.settings import MemoryConfig
 from apps.notes.gateway.ask import (

@@ -25,8 +25,9 @@ from apps.core.domain.latency import monotonic_ms
 from apps.core.domain.offsets import in_offset, offset_minutes
 from apps.core.domain.randomness import SYSTEM_RNG
 from apps.core.steps import Step, no_step
+from apps.notes import metrics
 from apps.notes.compaction.run import compaction_request_due
-from apps.notes.conversations import metrics, steps
+from apps.notes.conversations import steps
 from apps.notes.conversations.events import runs_enqueue
 from apps.notes.domain.conversation import decide_switch
 from apps.notes.domain.places import daily_place

@@ -19,7 +19,8 @@ from apps.core.pauses import PausedError
 from apps.core.selectors import require_let_in
 from apps.core.steps import Step
 from apps.notes.conversations.model_steps import ModelExtraction, extract_by_model, gate_by_model
-from apps.notes.domain.facts import Category, Fact, Turn, extract_facts
+from apps.notes.domain.extraction.extract import extract_facts
+from apps.notes.domain.extraction.fact import Category, Fact, Turn
 from apps.notes.domain.places import MAIN
 from apps.notes.domain.settings import MemoryConfig
 from apps.notes.files.changes import note_append, note_read

@@ -9,7 +9,7 @@ from apps.core.domain.origin import LOWER_ORIGIN
 from apps.core.domain.scope import Access, Scope
 from apps.notes.conversations.reads import NO_SUCH_FACT, fact_get
 from apps.notes.domain.places import MAIN
-from apps.notes.domain.removal import find_items, remove_item
+from apps.notes.domain.text import find_items, remove_item
 from apps.notes.files.changes import note_edit, note_read
 from apps.notes.files.desk import NoteChangedError
 from apps.notes.files.overwritten import is_similar

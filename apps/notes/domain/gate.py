@@ -12,9 +12,18 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from apps.core.domain.randomness import RNG
 from apps.llm.domain.chat import ChatMessage, ChatRequest, MessageRole
-from apps.notes.domain.facts import Fact
-from apps.notes.domain.reasons import plain_reason
+from apps.notes.domain.extraction.fact import Fact
+from apps.semantic.domain.judge import make_storable
 from apps.semantic.domain.quotation import clip_text, draw_boundary, quote
+
+
+def plain_reason(text: str) -> str:
+    """Return a reason as one short line; nothing of one that has no words or asks for a tool."""
+    try:
+        return make_storable(text)
+    except ValueError:
+        return ""
+
 
 # Of one question; more facts are asked about in several.
 MAX_FACTS = 40

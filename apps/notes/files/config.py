@@ -14,7 +14,6 @@ from typing import Any
 from apps.core.domain.clock import SYSTEM_CLOCK, Clock, utcnow
 from apps.core.domain.errors import InvalidInputError, MemoryHubError, NotFoundError, UnavailableError
 from apps.core.steps import Step, no_step
-from apps.notes.domain.json_members import set_members
 from apps.notes.domain.places import CONFIG
 from apps.notes.domain.settings import (
     SAFE,
@@ -24,6 +23,7 @@ from apps.notes.domain.settings import (
     differences,
     parse_config,
     parse_object,
+    set_members,
 )
 from apps.notes.domain.text import digest
 from apps.notes.files.desk import Desk, NoteChangedError

@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from apps.notes.rest import compaction, conversations
+from apps.notes.rest import conversations
 
 urlpatterns = [
     path("status", conversations.AutoMemoryStatusView.as_view(), name="auto-memory-status"),
@@ -13,12 +13,14 @@ urlpatterns = [
     path("sessions/<str:session_id>", conversations.SessionView.as_view(), name="conversation"),
     path("sessions/<str:session_id>/messages", conversations.SessionMessagesView.as_view(), name="messages"),
     path("sessions/<str:session_id>/events", conversations.SessionEventsView.as_view(), name="conversation-events"),
-    path("compact", compaction.CompactView.as_view(), name="notes-compact"),
-    path("compactions", compaction.CompactionsView.as_view(), name="notes-compactions"),
-    path("compactions/<uuid:uuid>", compaction.CompactionView.as_view(), name="notes-compaction"),
-    path("compactions/<uuid:uuid>/apply", compaction.CompactionApplyView.as_view(), name="notes-compaction-apply"),
+    path("compact", conversations.CompactView.as_view(), name="notes-compact"),
+    path("compactions", conversations.CompactionsView.as_view(), name="notes-compactions"),
+    path("compactions/<uuid:uuid>", conversations.CompactionView.as_view(), name="notes-compaction"),
+    path("compactions/<uuid:uuid>/apply", conversations.CompactionApplyView.as_view(), name="notes-compaction-apply"),
     path(
-        "compactions/<uuid:uuid>/discard", compaction.CompactionDiscardView.as_view(), name="notes-compaction-discard"
+        "compactions/<uuid:uuid>/discard",
+        conversations.CompactionDiscardView.as_view(),
+        name="notes-compaction-discard",
     ),
-    path("compactions/<uuid:uuid>/undo", compaction.CompactionUndoView.as_view(), name="notes-compaction-undo"),
+    path("compactions/<uuid:uuid>/undo", conversations.CompactionUndoView.as_view(), name="notes-compaction-undo"),
 ]

@@ -4,10 +4,8 @@ from datetime import date
 
 from apps.core.schemas.examples import Example
 from apps.notes.domain.prompt import introduction
-from apps.notes.rest import compaction_examples
-from apps.notes.rest.conversation_examples import EXAMPLES as CONVERSATIONS
+from apps.notes.rest.conversation_examples import ANA, COMPACTIONS, CONVERSATIONS
 
-ANA = {"user_id": "ana"}
 MAIN_TEXT = "## Preferences\n\n- Ana likes green tea.\n"
 MAIN_SHA = "c9f5e1a3f7c7f6f5d0c2d2a4f7f1b1b5f8d4c3b2a19081726354453627181900"
 MAIN_VERSION_ID = "7d0c1f0a-9a4e-4f57-8c6b-0f6f3c1f2a11"
@@ -113,7 +111,7 @@ EXAMPLES = {
             },
         },
     ),
-    **compaction_examples.EXAMPLES,
+    **COMPACTIONS,
     "notes_prompt": Example(
         "Compose a prompt of notes",
         after=("notes_main_append",),

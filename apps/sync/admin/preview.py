@@ -16,7 +16,7 @@ from apps.core.domain.errors import MemoryHubError
 from apps.core.pages.sayings import say
 from apps.sync.admin.words import ACTION_COLOURS, STATUS_COLOURS, TYPE_COLOURS, count_of, short_commit
 from apps.sync.domain.knowledge import ItemType
-from apps.sync.domain.readers.refusals import SKIPPED
+from apps.sync.domain.readers.found import SKIPPED
 from apps.sync.models import (
     ConflictTypeChoices,
     ItemStatusChoices,

@@ -44,7 +44,7 @@ from apps.sync.admin.words import (
     short_commit,
     tally,
 )
-from apps.sync.domain.readers.refusals import SKIPPED
+from apps.sync.domain.readers.found import SKIPPED
 from apps.sync.models import (
     KnowledgeFile,
     KnowledgeItem,

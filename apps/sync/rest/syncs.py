@@ -1,18 +1,23 @@
 """Syncs of a source over REST (spec 003, sync operations, triggers, checkpoint and rollback)."""
 
+from collections.abc import Mapping
+from typing import IO, Any
 from uuid import UUID
 
 from django.urls import reverse
 from drf_spectacular.utils import extend_schema
 from rest_framework import status
+from rest_framework.parsers import BaseParser
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from apps.core.rest.views import HubView, refuse_body, validate_query
+from apps.core.schemas.bodies import KIB, BodyLimit, BodyTooLargeError
 from apps.core.schemas.serializers import Problem, validate
 from apps.sync import selectors, services
-from apps.sync.models import SyncKind
-from apps.sync.rest.pages import page_of
+from apps.sync.domain.state import Resolution
+from apps.sync.models import SyncKind, SyncRun
+from apps.sync.rest.pages import OLDEST_FIRST, page_of, with_ids
 from apps.sync.schemas import runs
 from apps.sync.schemas.preview import PreviewInput, SyncPreviewOutput, preview_json
 from apps.sync.schemas.sources import OwnedListInput, SyncStateOutput, state_json
@@ -112,3 +117,134 @@ class RollbackView(HubView):
         checkpoint = validate(runs.RollbackInput, request.data)["checkpoint"]
         run = services.sync_rollback(access=self.access, uuid=uuid, checkpoint=checkpoint)
         return Response(runs.run_detail_json(run, self.access))
+
+
+class PointerConflictsView(HubView):
+    """The conflicts of sources."""
+
+    query_methods = frozenset({"GET", "HEAD"})
+
+    @extend_schema(
+        operation_id="sync_conflicts_list",
+        parameters=[runs.ConflictListInput],
+        responses={200: runs.PointerConflictPageOutput, 404: Problem},
+    )
+    def get(self, request: Request) -> Response:
+        """List conflicts between memories and the items that they point to, newest first."""
+        data = validate_query(runs.ConflictListInput, request)
+        listed = selectors.conflict_list(self.access, data.get("source"))
+        filters = {name: data[name] for name in ("type", "state") if name in data}
+        return page_of(listed.filter(**filters), request, self.access, data, runs.conflict_json, within=listed)
+
+
+class PointerConflictView(HubView):
+    """One conflict."""
+
+    @extend_schema(operation_id="sync_conflicts_retrieve", responses={200: runs.PointerConflictOutput})
+    def get(self, request: Request, uuid: UUID) -> Response:
+        """Show a conflict between memories and an item."""
+        return Response(runs.conflict_json(selectors.conflict_get(self.access, uuid)))
+
+
+class ResolveView(HubView):
+    """Resolves a conflict."""
+
+    @extend_schema(
+        operation_id="sync_conflicts_resolve",
+        request=runs.ResolveInput,
+        responses={200: runs.PointerConflictOutput, 409: Problem},
+    )
+    def post(self, request: Request, uuid: UUID) -> Response:
+        """Decide a conflict that is waiting for a person; for operators."""
+        resolution = Resolution(validate(runs.ResolveInput, request.data)["resolution"])
+        return Response(
+            runs.conflict_json(services.conflict_resolve(access=self.access, uuid=uuid, resolution=resolution))
+        )
+
+
+class RunsView(HubView):
+    """The runs of sources."""
+
+    query_methods = frozenset({"GET", "HEAD"})
+
+    @extend_schema(
+        operation_id="sync_runs_list",
+        parameters=[runs.SyncRunListInput],
+        responses={200: runs.SyncRunPageOutput, 404: Problem},
+    )
+    def get(self, request: Request) -> Response:
+        """List runs, newest first."""
+        data = validate_query(runs.SyncRunListInput, request)
+        listed = selectors.run_list(self.access, data.get("source"), include=data.get("include", ()))
+        filters = {name: data[name] for name in ("kind", "state") if name in data}
+        return page_of(listed.filter(**filters), request, self.access, data, self.shown, within=listed)
+
+    def shown(self, run: SyncRun) -> runs.SyncRunOutput:
+        """Return a run as the caller sees it."""
+        return runs.run_json(run, self.access)
+
+
+class RunView(HubView):
+    """One run."""
+
+    @extend_schema(operation_id="sync_runs_retrieve", responses={200: runs.SyncRunDetailOutput})
+    def get(self, request: Request, uuid: UUID) -> Response:
+        """Show a run: its progress, what it did, and which files failed."""
+        return Response(runs.run_detail_json(selectors.run_get(self.access, uuid), self.access))
+
+
+class ChangesView(HubView):
+    """What a run did."""
+
+    query_methods = frozenset({"GET", "HEAD"})
+
+    @extend_schema(
+        operation_id="sync_runs_changes", parameters=[OwnedListInput], responses={200: runs.PointerChangePageOutput}
+    )
+    def get(self, request: Request, uuid: UUID) -> Response:
+        """List what a run did to each item and its memory, with the previous values."""
+        data = validate_query(OwnedListInput, request)
+        changes = with_ids(selectors.change_list(self.access, uuid), "pk")
+        return page_of(changes, request, self.access, data, runs.change_json, order=OLDEST_FIRST)
+
+
+# A push of thousands of commits; what forges send of it is cut there.
+MAX_DELIVERY_KIB = 5 * 1024
+
+
+def delivery_limit() -> BodyLimit:
+    """Return the limit of a delivery, which is read as bytes."""
+    return BodyLimit(MAX_DELIVERY_KIB * KIB, 0)
+
+
+class BytesParser(BaseParser):
+    """Any body, left as it is: the signature is of its bytes."""
+
+    media_type = "*/*"
+
+    def parse(
+        self, stream: IO[Any], media_type: str | None = None, parser_context: Mapping[str, Any] | None = None
+    ) -> Any:
+        """Return the body, as bytes. Raises BodyTooLargeError."""
+        limit = delivery_limit()
+        body: bytes = stream.read(limit.size + 1)
+        if len(body) > limit.size:
+            raise BodyTooLargeError(limit.size)
+        return body
+
+
+class WebhookView(HubView):
+    """Takes deliveries of GitHub, GitLab, Gitea and Forgejo, without a key: the secret of the source proves them."""
+
+    authentication_classes = ()
+    permission_classes = ()
+    parser_classes = (BytesParser,)
+    body_limit = staticmethod(delivery_limit)
+
+    @extend_schema(exclude=True)
+    def post(self, request: Request, uuid: UUID) -> Response:
+        """Request an incremental sync; 404 for an unknown source and for a wrong signature alike."""
+        body = request.data if isinstance(request.data, bytes) else b""
+        answer = services.webhook_receive(uuid=uuid, headers=request.headers, body=body)
+        shown = {"accepted": answer.accepted, "reason": answer.reason, "run": str(answer.run) if answer.run else None}
+        return Response(shown, status=status.HTTP_202_ACCEPTED if answer.accepted else status.HTTP_200_OK)

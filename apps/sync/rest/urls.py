@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from apps.sync.rest import conflicts, items, runs, sources, syncs, webhooks
+from apps.sync.rest import sources, syncs
 
 urlpatterns = [
     path("sources", sources.SourcesView.as_view(), name="sync-sources"),
@@ -18,15 +18,15 @@ urlpatterns = [
     path("sources/<uuid:uuid>/preview", syncs.PreviewView.as_view(), name="sync-preview"),
     path("sources/<uuid:uuid>/checkpoints", syncs.CheckpointsView.as_view(), name="sync-checkpoints"),
     path("sources/<uuid:uuid>/rollback", syncs.RollbackView.as_view(), name="sync-rollback"),
-    path("runs", runs.RunsView.as_view(), name="sync-runs"),
-    path("runs/<uuid:uuid>", runs.RunView.as_view(), name="sync-run"),
-    path("runs/<uuid:uuid>/changes", runs.ChangesView.as_view(), name="sync-changes"),
-    path("items", items.ItemsView.as_view(), name="sync-items"),
-    path("items/<uuid:uuid>", items.ItemView.as_view(), name="sync-item"),
-    path("items/<uuid:uuid>/diff", items.DiffView.as_view(), name="sync-diff"),
-    path("items/<uuid:uuid>/history", items.HistoryView.as_view(), name="sync-history"),
-    path("conflicts", conflicts.PointerConflictsView.as_view(), name="sync-conflicts"),
-    path("conflicts/<uuid:uuid>", conflicts.PointerConflictView.as_view(), name="sync-conflict"),
-    path("conflicts/<uuid:uuid>/resolve", conflicts.ResolveView.as_view(), name="sync-resolve"),
-    path("webhooks/<uuid:uuid>", webhooks.WebhookView.as_view(), name="sync-webhook"),
+    path("runs", syncs.RunsView.as_view(), name="sync-runs"),
+    path("runs/<uuid:uuid>", syncs.RunView.as_view(), name="sync-run"),
+    path("runs/<uuid:uuid>/changes", syncs.ChangesView.as_view(), name="sync-changes"),
+    path("items", sources.ItemsView.as_view(), name="sync-items"),
+    path("items/<uuid:uuid>", sources.ItemView.as_view(), name="sync-item"),
+    path("items/<uuid:uuid>/diff", sources.DiffView.as_view(), name="sync-diff"),
+    path("items/<uuid:uuid>/history", sources.HistoryView.as_view(), name="sync-history"),
+    path("conflicts", syncs.PointerConflictsView.as_view(), name="sync-conflicts"),
+    path("conflicts/<uuid:uuid>", syncs.PointerConflictView.as_view(), name="sync-conflict"),
+    path("conflicts/<uuid:uuid>/resolve", syncs.ResolveView.as_view(), name="sync-resolve"),
+    path("webhooks/<uuid:uuid>", syncs.WebhookView.as_view(), name="sync-webhook"),
 ]

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 
 from apps.sync.domain.errors import CommitGoneError
 from apps.sync.domain.knowledge import Convention, ItemStatus, Layer, ParsedFile, ReadMapping, ReadSettings, RefusedFile
+from apps.sync.domain.readers.found import SKIPPED
 from apps.sync.domain.readers.read import read_file
-from apps.sync.domain.readers.refusals import SKIPPED
 from apps.sync.domain.readers.text import fold
 from apps.sync.models import KnowledgeSource
 from apps.sync.repository.entries import PASSING_CODES, FileEntry, FileUnreadableError, SourceReader

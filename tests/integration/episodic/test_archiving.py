@@ -12,7 +12,7 @@ from apps.episodic.domain.alarms import WarningKind
 from apps.episodic.domain.segment_file.format import Damage, SegmentDamagedError
 from apps.episodic.maintenance import archive
 from apps.episodic.maintenance.archive import rows_drop, segment_archive
-from apps.episodic.maintenance.replace import segments_replace
+from apps.episodic.maintenance.compact import segments_replace
 from apps.episodic.models import Catalogue, Segment, TimelineEvent
 from apps.episodic.recording.record import RecordAction, event_record
 from apps.episodic.store.catalogue import StaleSegmentError, catalogue_bump

@@ -10,7 +10,7 @@ import pytest
 from apps.episodic.domain.alarms import WarningKind
 from apps.episodic.domain.segment_file.format import Damage, SegmentDamagedError
 from apps.episodic.domain.segment_file.reader import SegmentFile
-from apps.episodic.maintenance import replace as maintenance_replace
+from apps.episodic.maintenance import compact
 from apps.episodic.maintenance.compact import merge_groups, segments_merge
 from apps.episodic.maintenance.run import timeline_compact
 from apps.episodic.models import Segment
@@ -115,7 +115,7 @@ def test_what_fails_leaves_nothing_behind_and_is_warned_of(monkeypatch: pytest.M
         raise OSError(28, "words that must not be logged")
 
     with monkeypatch.context() as patch:
-        patch.setattr(maintenance_replace, "write_segment", full)
+        patch.setattr(compact, "write_segment", full)
         report = timeline_compact(clock=clock_at())
     assert report.merged == 0
     assert report.failures == [failure for failure in report.failures if "No space left on device" in failure]
@@ -129,7 +129,7 @@ def test_what_fails_leaves_nothing_behind_and_is_warned_of(monkeypatch: pytest.M
 
 def test_one_failing_merge_does_not_keep_others_from_theirs(monkeypatch: pytest.MonkeyPatch) -> None:
     an_archive(range(5), range(5, 9), range(9, 19), range(19, 24), range(24, 28))
-    write = maintenance_replace.write_segment
+    write = compact.write_segment
     failing = [OSError(5, "")]
 
     def fail_once(*arguments: Any) -> Any:
@@ -137,7 +137,7 @@ def test_one_failing_merge_does_not_keep_others_from_theirs(monkeypatch: pytest.
             raise failing.pop()
         return write(*arguments)
 
-    monkeypatch.setattr(maintenance_replace, "write_segment", fail_once)
+    monkeypatch.setattr(compact, "write_segment", fail_once)
     report = timeline_compact(clock=clock_at())
     assert (report.merged, len(report.failures)) == (2, 1)
     assert contents() == expected(range(28))

@@ -205,7 +205,7 @@ def test_an_export_that_failed_leaves_no_file(
     def full(event: EventRecord) -> bytes:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("apps.episodic.management.timeline.encode_line", full)
+    monkeypatch.setattr("apps.episodic.management.commands.timeline.encode_line", full)
     with pytest.raises(CommandError, match="No space left"):
         call_command("timeline", "export", str(tmp_path / "events.ndjson"))
     assert not (tmp_path / "events.ndjson").exists()

@@ -16,7 +16,7 @@ from apps.episodic.domain.segment_file.reader import SegmentFile
 from apps.episodic.maintenance import seal
 from apps.episodic.maintenance.run import timeline_seal
 from apps.episodic.models import Segment, TimelineEvent
-from apps.episodic.recording.rotation import rotate_if_due, segment_close
+from apps.episodic.recording.rows import rotate_if_due, segment_close
 from apps.episodic.store.files import DiskNearlyFullError, free_mb, remove_file, require_room, segment_path
 from apps.episodic.warnings import active_warnings
 from apps.events.models import Event

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from apps.sync.domain.knowledge import Convention, ParsedFile, ReadSettings, RefusedFile
 from apps.sync.domain.readers import text
+from apps.sync.domain.readers.found import Refusal
 from apps.sync.domain.readers.read import read_file
-from apps.sync.domain.readers.refusals import Refusal
 from apps.sync.domain.readers.text import UNPRINTABLE
 from tests.timing import assert_quick
 from tests.unit.sync.readers import read

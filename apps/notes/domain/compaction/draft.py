@@ -18,7 +18,7 @@ from apps.llm.domain.chat import ChatMessage, ChatRequest, MessageRole
 from apps.llm.domain.tokens import estimate_tokens
 from apps.notes.domain.compaction.keeps import find_loss
 from apps.notes.domain.compaction.lists import Item, list_items
-from apps.notes.domain.reasons import plain_reason
+from apps.notes.domain.gate import plain_reason
 from apps.notes.domain.settings import MemoryConfig
 from apps.semantic.domain.quotation import draw_boundary, quote
 

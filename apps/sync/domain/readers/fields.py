@@ -4,11 +4,10 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 from apps.sync.domain.knowledge import ItemStatus
-from apps.sync.domain.readers.found import Found
+from apps.sync.domain.readers.found import Found, Refusal, UnreadableError
 from apps.sync.domain.readers.front_matter import FIRST_LINE, Node, invalid
 from apps.sync.domain.readers.places import LAYER_BY_WORD, TYPE_BY_WORD
 from apps.sync.domain.readers.references import split_references
-from apps.sync.domain.readers.refusals import Refusal, UnreadableError
 from apps.sync.domain.readers.rules import constraints_of_node, severity_of
 from apps.sync.domain.readers.statuses import NO_OWN, read_status
 from apps.sync.domain.readers.text import (

@@ -11,7 +11,7 @@ from typing import TypeAlias
 
 import yaml
 
-from apps.sync.domain.readers.refusals import Refusal, UnreadableError
+from apps.sync.domain.readers.found import Refusal, UnreadableError
 from apps.sync.domain.readers.text import MAX_FRONT_MATTER_CHARS, MAX_FRONT_MATTER_DEPTH, MAX_FRONT_MATTER_NODES
 
 Node: TypeAlias = "str | list[Node] | dict[str, Node]"

@@ -16,17 +16,15 @@ from apps.sync.domain.knowledge import (
 )
 from apps.sync.domain.readers.document import Document
 from apps.sync.domain.readers.fields import found_in_fields, known_fields
-from apps.sync.domain.readers.found import Found, merge
+from apps.sync.domain.readers.found import Found, Refusal, UnreadableError, merge
 from apps.sync.domain.readers.front_matter import Node, parse_front_matter, split_front_matter
-from apps.sync.domain.readers.headers import NEEDED, read_headers, split_headers
+from apps.sync.domain.readers.headers import NEEDED, read_headers, split_headers, unfold_opening
+from apps.sync.domain.readers.headers import YAML as FENCED_YAML
 from apps.sync.domain.readers.markdown import parse_markdown
-from apps.sync.domain.readers.openings import YAML as FENCED_YAML
-from apps.sync.domain.readers.openings import unfold_opening
 from apps.sync.domain.readers.places import Place, is_common_folder, place_of
 from apps.sync.domain.readers.prose import summary_of, title_of, without_kind
 from apps.sync.domain.readers.records import is_record, own_statuses, read_marks, read_record
 from apps.sync.domain.readers.references import make_aliases, place_references, split_numbered
-from apps.sync.domain.readers.refusals import Refusal, UnreadableError
 from apps.sync.domain.readers.restructured import parse_restructured
 from apps.sync.domain.readers.rules import constraints_of_document, severity_of
 from apps.sync.domain.readers.text import MAX_PATH_CHARS, MAX_TITLE_CHARS, UNPRINTABLE, clean, decode, fold

@@ -3,7 +3,7 @@
 import codecs
 import re
 
-from apps.sync.domain.readers.refusals import Refusal, UnreadableError
+from apps.sync.domain.readers.found import Refusal, UnreadableError
 
 MAX_PATH_CHARS = 600
 MAX_ID_CHARS = 200

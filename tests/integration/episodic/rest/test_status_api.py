@@ -17,7 +17,7 @@ from apps.episodic.maintenance.archive import rows_drop, segment_archive
 from apps.episodic.maintenance.seal import segment_seal
 from apps.episodic.models import Segment
 from apps.episodic.recording.record import events_record
-from apps.episodic.recording.rotation import segment_close
+from apps.episodic.recording.rows import segment_close
 from apps.episodic.warnings import warning_report
 from tests.api import Api, api_for, error_attrs
 
