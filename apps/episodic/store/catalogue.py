@@ -2,6 +2,9 @@
 
 Every step is a conditional update: it changes the row only if the segment is still what the caller saw, so two
 processes never both take it.
+
+The locks of the timeline are advisory, because what they order has no row that every process touches: writers must
+never wait for maintenance. They are released when their transaction or session ends, whatever happened to the process.
 """
 
 from contextlib import AbstractContextManager

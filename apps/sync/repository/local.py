@@ -14,7 +14,8 @@ from apps.sync.domain.errors import KnowledgeUnavailableError
 from apps.sync.domain.knowledge import RefusedFile
 from apps.sync.domain.paths import Wanted, path_problem
 from apps.sync.repository.entries import OBJECT_DAMAGED, TOO_LARGE
-from apps.sync.repository.library import GIT_ERRORS, LooseObjects
+from apps.sync.repository.library import GIT_ERRORS
+from apps.sync.repository.loose import LooseObjects
 from apps.sync.repository.places import object_folders, read_shallow
 from apps.sync.repository.source import ReadLimits, too_many_files
 from apps.sync.repository.trees import EMPTY_TREE, LINK, SUBMODULE, TreeEntry, Trees, read_blob, root_of

@@ -3,6 +3,9 @@
 The check is meant to refuse too much rather than too little: a fact whose new words are not surely the same stays as it
 was written. Numbers, names, dates, negations and what limits a statement have to be there, each beside the same words.
 Every other word has to be there as well, in the order of its fact, and no word that none of the facts says.
+
+Only words that add nothing are left out. Facts of which one goes on where the others end become that one; facts that
+begin or end alike become one sentence with a list: "Ana likes tea." and "Ana likes milk." are "Ana likes tea and milk."
 """
 
 import re

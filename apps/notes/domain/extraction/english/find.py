@@ -18,7 +18,7 @@ from apps.notes.domain.extraction.english.pointers import (
     person_of,
     refer_to,
 )
-from apps.notes.domain.extraction.extract import has_mask
+from apps.notes.domain.extraction.prose import has_mask
 from apps.notes.domain.extraction.fact import Category, Found, Pattern
 from apps.rules.domain.statements.english import strip_openers
 from apps.rules.domain.statements.english_verbs import base_of
