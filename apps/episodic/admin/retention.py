@@ -32,12 +32,7 @@ from apps.episodic.domain.retention import GLOBAL_HOUSEHOLD, RetentionRule, cuto
 from apps.episodic.domain.window import Window
 from apps.episodic.models import RetentionPolicy
 from apps.episodic.selectors import event_extent, event_histogram
-from apps.episodic.services import (
-    retention_create,
-    retention_delete,
-    retention_preview,
-    retention_update,
-)
+from apps.episodic.services import retention_create, retention_delete, retention_preview, retention_update
 
 ASKED = ("household", "days")
 # As many as the column of a policy holds.

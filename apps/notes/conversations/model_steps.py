@@ -14,15 +14,7 @@ from apps.llm.domain.chat import MessageRole
 from apps.notes.domain.extraction.fact import Category, Fact, Turn
 from apps.notes.domain.gate import MAX_FACTS, GateAnswer, GateDecision, decide, gate_request
 from apps.notes.domain.settings import MemoryConfig
-from apps.notes.gateway.ask import (
-    DISABLED,
-    NO_SUCH_MODEL,
-    NOT_AVAILABLE,
-    NOTHING_TO_READ,
-    Asking,
-    ModelUse,
-    ask_model,
-)
+from apps.notes.gateway.ask import DISABLED, NO_SUCH_MODEL, NOT_AVAILABLE, NOTHING_TO_READ, Asking, ModelUse, ask_model
 from apps.retrieval.domain.text.languages import STOPWORDS
 from apps.retrieval.domain.text.terms import terms, words
 from apps.semantic.domain.extraction import ConversationMessage, ExtractedMemory, MemoryType, readable

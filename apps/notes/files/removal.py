@@ -8,13 +8,7 @@ import os
 import stat
 
 from apps.core.domain.clock import SYSTEM_CLOCK, Clock, utcnow
-from apps.core.domain.errors import (
-    ConflictError,
-    InvalidInputError,
-    MemoryHubError,
-    NotFoundError,
-    UnavailableError,
-)
+from apps.core.domain.errors import ConflictError, InvalidInputError, MemoryHubError, NotFoundError, UnavailableError
 from apps.core.steps import Step, no_step
 from apps.notes.domain.places import MAX_SEGMENTS, NotePlace
 from apps.notes.domain.text import digest

@@ -7,15 +7,7 @@ from rest_framework import serializers
 from apps.core.schemas.fields import StrictBooleanField, StrictIntegerField, VisibleTextField
 from apps.core.schemas.origins import OriginName
 from apps.core.schemas.windows import TimezoneField
-from apps.notes.domain.prompt import (
-    LONG_TERM,
-    MEMORIES,
-    PAST_CONTEXT,
-    RECENT_DAYS,
-    WISHES,
-    LeftOut,
-    Section,
-)
+from apps.notes.domain.prompt import LONG_TERM, MEMORIES, PAST_CONTEXT, RECENT_DAYS, WISHES, LeftOut, Section
 from apps.notes.domain.prompt_main import Passage
 from apps.notes.schemas.notes import OwnerInput
 

@@ -25,9 +25,9 @@ from apps.sync.repository.entries import (
 )
 from apps.sync.repository.fetch_process import FETCHED
 from apps.sync.repository.library import GIT_ERRORS, open_local
-from apps.sync.repository.loose import LooseObjects
 from apps.sync.repository.local import LocalCopy, too_large
 from apps.sync.repository.locations import Location, Transport, local_path, parse_location
+from apps.sync.repository.loose import LooseObjects
 from apps.sync.repository.mirror import Mirror, advance, head_of, join_packs, write_left_out
 from apps.sync.repository.places import object_folders, read_shallow
 from apps.sync.repository.remote import RemoteFetch

@@ -9,13 +9,7 @@ from apps.core.domain.scope import Scope
 from apps.semantic.domain.confidence import DecayPolicy
 from apps.semantic.domain.memory import MemoryDraft
 from apps.sync.domain.knowledge import KnowledgeItem
-from apps.sync.domain.pointers import (
-    item_uuid,
-    pointer_content,
-    pointer_importance,
-    pointer_keywords,
-    pointer_metadata,
-)
+from apps.sync.domain.pointers import item_uuid, pointer_content, pointer_importance, pointer_keywords, pointer_metadata
 from apps.sync.models import KnowledgeItem as ItemRow
 from apps.sync.models import KnowledgeSource
 

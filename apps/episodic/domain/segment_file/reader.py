@@ -13,14 +13,7 @@ from uuid import UUID
 import numpy as np
 
 from apps.episodic.domain.event import EventRecord, ScopeKey
-from apps.episodic.domain.segment_file.access import (
-    decode_lines,
-    opened,
-    read_at,
-    read_block,
-    read_lines,
-    size_of,
-)
+from apps.episodic.domain.segment_file.access import decode_lines, opened, read_at, read_block, read_lines, size_of
 from apps.episodic.domain.segment_file.contents import SegmentContents, read_contents
 from apps.episodic.domain.segment_file.format import (
     ENTRY,

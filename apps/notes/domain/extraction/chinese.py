@@ -6,8 +6,8 @@ from datetime import date
 
 from apps.notes.domain.extraction import chinese_patterns as patterns
 from apps.notes.domain.extraction.dates import CHINESE_DATE, resolve_chinese_dates
-from apps.notes.domain.extraction.prose import has_mask
 from apps.notes.domain.extraction.fact import Category, Found, Pattern
+from apps.notes.domain.extraction.prose import has_mask
 from apps.rules.domain.statements.chinese import fold_chinese, mood_of, mood_of_question, read_report
 from apps.rules.domain.statements.chinese_folds import FOLD
 from apps.rules.domain.statements.chinese_words import CONDITIONS, CORRECTS

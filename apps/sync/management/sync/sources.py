@@ -8,11 +8,7 @@ from django.core.management.base import CommandError
 from apps.core.management.subcommands import Console, Options, Subcommand, argument, count_of
 from apps.sync import selectors, services
 from apps.sync.domain.triggers import parse_duration
-from apps.sync.management.sync.subcommand import (
-    ACCESS,
-    SOURCE,
-    find_source,
-)
+from apps.sync.management.sync.subcommand import ACCESS, SOURCE, find_source
 from apps.sync.models import ConventionChoices, KnowledgeSource, LayerChoices, SourceKind
 from apps.sync.schemas.sources import read_time, source_json
 

@@ -18,8 +18,8 @@ from apps.notes.domain.extraction.english.pointers import (
     person_of,
     refer_to,
 )
-from apps.notes.domain.extraction.prose import has_mask
 from apps.notes.domain.extraction.fact import Category, Found, Pattern
+from apps.notes.domain.extraction.prose import has_mask
 from apps.rules.domain.statements.english import strip_openers
 from apps.rules.domain.statements.english_verbs import base_of
 from apps.rules.domain.statements.read import read_sentence

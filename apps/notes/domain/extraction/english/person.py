@@ -3,13 +3,7 @@
 The order decides: the first that matches names the fact.
 """
 
-from apps.notes.domain.extraction.english.words import (
-    ADVERBS,
-    MOMENT,
-    OBJECT,
-    PET,
-    RELATION,
-)
+from apps.notes.domain.extraction.english.words import ADVERBS, MOMENT, OBJECT, PET, RELATION
 from apps.notes.domain.extraction.fact import PLANNED, Category, pattern
 from apps.rules.domain.statements.statement import Mood
 
