@@ -3,7 +3,7 @@
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from itertools import islice
-from typing import Any, TypeVar
+from typing import TypeVar
 from uuid import UUID
 
 from django.db import transaction
@@ -14,7 +14,7 @@ from apps.sync.domain.as_json import constraints_from_json, constraints_to_json,
 from apps.sync.domain.knowledge import ItemStatus, ItemType, Layer
 from apps.sync.domain.knowledge import KnowledgeItem as Item
 from apps.sync.domain.pointers import item_uuid
-from apps.sync.domain.state import Resolution, StoredItem, SyncConflict
+from apps.sync.domain.state import Resolution, SyncConflict
 from apps.sync.events import ConflictFound
 from apps.sync.models import KnowledgeFile, KnowledgeItem, KnowledgeSource, PointerConflict, SyncConflictState, SyncRun
 from apps.sync.runs.stored import FileRow
@@ -56,11 +56,6 @@ def item_row(source: KnowledgeSource, item: Item, pointer: UUID | None, commit: 
     )
 
 
-def stored_of(row: KnowledgeItem) -> StoredItem:
-    """Return a row as it is compared."""
-    return StoredItem(row.item_id, row.hash, ItemStatus(row.status), Layer(row.layer), row.pointer)
-
-
 def item_of(row: KnowledgeItem) -> Item:
     """Return the item that a row keeps."""
     return Item(
@@ -77,11 +72,6 @@ def item_of(row: KnowledgeItem) -> Item:
         supersedes=tuple(row.supersedes),
         superseded_by=tuple(row.superseded_by),
     )
-
-
-def row_to_json(row: KnowledgeItem | None) -> dict[str, Any]:
-    """Return a row as the change of a run keeps it; empty for none."""
-    return COLUMNS.values(row) if row else {}
 
 
 def read_rows(source: KnowledgeSource, item_ids: Iterable[str]) -> dict[str, KnowledgeItem]:

@@ -68,7 +68,7 @@ def sync_run(
         check_request(run.source, kind, item_id)
         end_interrupted(run.source, clock)
         begin_run(run, clock)
-        carry_out(run, sync_work(run, on_progress, clock, step, Deadline(None)), clock)
+        carry_out(run, SyncWork(run, RunProgress(run, on_progress), clock, step, Deadline(None)), clock)
     return run
 
 
@@ -89,7 +89,7 @@ def run_waiting(uuid: UUID, *, clock: Clock = SYSTEM_CLOCK, step: Step = no_step
             if run is None or refuse_waiting(run, clock):
                 return run
             begin_run(run, clock)
-            carry_out(run, sync_work(run, None, clock, step, Deadline(PART_SECONDS)), clock)
+            carry_out(run, SyncWork(run, RunProgress(run), clock, step, Deadline(PART_SECONDS)), clock)
     except ConflictError as error:
         if error.code != RUNNING_CODE:
             raise
@@ -141,11 +141,6 @@ class Work(Protocol):
 
     def work(self) -> None:
         """Do all steps up to the commit. Raises MemoryHubError; nothing is changed then."""
-
-
-def sync_work(run: SyncRun, on_progress: OnProgress | None, clock: Clock, step: Step, deadline: Deadline) -> SyncWork:
-    """Return the work of a sync."""
-    return SyncWork(run, RunProgress(run, on_progress), clock, step, deadline)
 
 
 def carry_out(run: SyncRun, work: Work, clock: Clock) -> None:
