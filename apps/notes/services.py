@@ -27,7 +27,7 @@ from apps.notes.files import changes
 from apps.notes.files.config import ReadConfig, config_change, config_of
 from apps.notes.files.desk import NoteChangedError
 from apps.notes.files.owner import NotesOwnerError, owner_to_read, owner_to_write, root_folder
-from apps.notes.files.watch import find_users, look_at_changed
+from apps.notes.files.watch import look_at_changed
 from apps.notes.index.upkeep import (
     end_notes_watch,
     index_forget,
@@ -66,7 +66,6 @@ __all__ = [
     "note_restore",
     "notes_look",
     "notes_prepare",
-    "notes_users",
     "runs_continue",
     "session_delete",
     "start_notes_watch",
@@ -162,11 +161,6 @@ def note_restore(*, access: Access, uuid: UUID, clock: Clock = SYSTEM_CLOCK) -> 
     restored = changes.note_restore(owner, place, version.number, author=access.actor, clock=clock)
     refresh_after_write(owner)
     return restored
-
-
-def notes_users() -> list[str]:
-    """List the users who have notes."""
-    return find_users()
 
 
 def notes_look(*, clock: Clock = SYSTEM_CLOCK) -> int:

@@ -1,5 +1,6 @@
 """*Timeline*: what happened when, as bars, as lanes by type and as a list, from rows and archived segments alike."""
 
+from collections import Counter
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any
@@ -21,7 +22,7 @@ from apps.core.domain.errors import InvalidInputError, MemoryHubError, NotFoundE
 from apps.core.domain.scope import Access
 from apps.core.pages.sayings import say
 from apps.episodic.admin.columns import count_of, health_context, segment_link
-from apps.episodic.admin.timeline_bars import draw, histogram_of
+from apps.episodic.admin.timeline_bars import columns, draw
 from apps.episodic.admin.timeline_filters import SPANS, TimelineFilters, moment_text, parse_moment, read_filters
 from apps.episodic.domain.event import MICROSECOND, EventRecord
 from apps.episodic.domain.histogram import Buckets, EventHistogram, plan_buckets
@@ -151,7 +152,12 @@ def count_events(
         return event_histogram(access, filters.scope, buckets), None
     start, end = buckets.span
     result = events_query(access, EventQuery(filters.scope, start, end, text=filters.text, top_k=BEST))
-    return histogram_of(result.events, buckets), list(zip(result.events, result.hits, strict=True))
+    counts: dict[str, Counter[int]] = {}
+    for record in result.events:
+        number = min(max(buckets.number_at(record.timestamp), 0), buckets.count - 1)
+        counts.setdefault(record.event_type, Counter())[number] += 1
+    histogram = EventHistogram(buckets, {name: columns(found, buckets.count) for name, found in counts.items()})
+    return histogram, list(zip(result.events, result.hits, strict=True))
 
 
 def list_events(access: Access, filters: TimelineFilters, chosen: Window, cursor: str, total: int | None) -> Found:

@@ -122,7 +122,19 @@ def events_import(*, access: Access, stream: IO[bytes], progress: Callable[[int]
     """
     report = EventImport()
     for group in groups_of(read_events(stream)):
-        record_group(report, access, group)
+        drafts = [line.draft for line in group if line.draft is not None]
+        outcomes = iter(events_record(access=access, drafts=drafts) if drafts else ())
+        for line in group:
+            if line.draft is None:
+                report.fail(line.problems)
+                continue
+            outcome = next(outcomes)
+            if isinstance(outcome, MemoryHubError):
+                report.fail([LineProblem(line.number, outcome.code, outcome.detail, outcome.attr)])
+            elif outcome.action is RecordAction.RECORDED:
+                report.recorded += 1
+            else:
+                report.duplicates += 1
         if progress is not None:
             progress(len(group))
     return report
@@ -140,20 +152,3 @@ def groups_of(lines: Iterator[EventLine]) -> Iterator[list[EventLine]]:
             group, size = [], 0
     if group:
         yield group
-
-
-def record_group(report: EventImport, access: Access, group: list[EventLine]) -> None:
-    """Record the events of some lines, and note what became of each."""
-    drafts = [line.draft for line in group if line.draft is not None]
-    outcomes = iter(events_record(access=access, drafts=drafts) if drafts else ())
-    for line in group:
-        if line.draft is None:
-            report.fail(line.problems)
-            continue
-        outcome = next(outcomes)
-        if isinstance(outcome, MemoryHubError):
-            report.fail([LineProblem(line.number, outcome.code, outcome.detail, outcome.attr)])
-        elif outcome.action is RecordAction.RECORDED:
-            report.recorded += 1
-        else:
-            report.duplicates += 1

@@ -78,7 +78,15 @@ class EventErasure(PersonalStore):
                     raise ConflictError(detail, code="damaged") from damage
                 if count:
                     yield count
-            remove_useless_files()
+            # Maintenance would leave them for a minute to those who read them; they find the new ones when they look
+            # again.
+            remove_parts()
+            segments = Segment.objects.exclude(file_name="")
+            kept = set(segments.filter(state__in=WITH_FILES).values_list("file_name", flat=True))
+            known = set(segments.values_list("file_name", flat=True))
+            for name in list_files().segments:
+                if name in known - kept:
+                    remove_file(name)
 
     def find(self, user_id: str) -> Iterator[str]:
         if TimelineEvent.objects.filter(user_id=user_id).exists():
@@ -104,20 +112,6 @@ def forget_rows(user_id: str, removal: Removal, runner: MaintenanceRunner) -> It
         if not count:
             return
         yield count
-
-
-def remove_useless_files() -> None:
-    """Remove the files of segments that ended or are not sealed, and those that were never finished. Under the lock.
-
-    Maintenance would leave them for a minute to those who read them; they find the new ones when they look again.
-    """
-    remove_parts()
-    segments = Segment.objects.exclude(file_name="")
-    kept = set(segments.filter(state__in=WITH_FILES).values_list("file_name", flat=True))
-    known = set(segments.values_list("file_name", flat=True))
-    for name in list_files().segments:
-        if name in known - kept:
-            remove_file(name)
 
 
 def may_hold(file_name: str, user_id: str) -> bool:

@@ -16,7 +16,7 @@ from apps.core.admin.kit import operator_access
 from apps.core.domain.errors import MemoryHubError
 from apps.core.domain.scope import MAX_IDENTIFIER_CHARS
 from apps.core.words import Words
-from apps.notes.domain.settings import SETTINGS, MemoryConfig, Range
+from apps.notes.domain.settings import SETTINGS, Range
 from apps.notes.selectors import config_get, index_status, notes_search
 from apps.notes.services import config_update
 
@@ -64,18 +64,6 @@ class WhoseForm(forms.Form):
     )
 
 
-def settings_form(config: MemoryConfig, data: Any = None) -> forms.Form:
-    """Return the form of a person's settings. data: what was sent."""
-    fields = {name: form_field(name) for name in SETTINGS}
-    for field in fields.values():
-        # What counts as changed is what differs from what the page showed, not from what holds since.
-        field.show_hidden_initial = True
-    form_class = type("SettingsForm", (forms.Form,), fields)
-    initial = {name: getattr(config, setting.name) for name, setting in SETTINGS.items()}
-    form: forms.Form = form_class(data, initial=initial)
-    return form
-
-
 def form_field(name: str) -> forms.Field:
     """Return the form field of a setting."""
     setting, (label, help_text) = SETTINGS[name], TEXTS[name]
@@ -118,7 +106,13 @@ def person_page(model_admin: Any, request: HttpRequest) -> HttpResponse:
         access, user = operator_access(request), whose.cleaned_data["user_id"]
         try:
             read = config_get(access, user)
-            form = settings_form(read.config, request.POST if request.method == "POST" else None)
+            fields = {name: form_field(name) for name in SETTINGS}
+            for field in fields.values():
+                # What counts as changed is what differs from what the page showed, not from what holds since.
+                field.show_hidden_initial = True
+            form_class = type("SettingsForm", (forms.Form,), fields)
+            initial = {name: getattr(read.config, setting.name) for name, setting in SETTINGS.items()}
+            form: forms.Form = form_class(request.POST if request.method == "POST" else None, initial=initial)
             if request.method == "POST" and context["may_change"] and form.is_valid():
                 changed = {name: form.cleaned_data[name] for name in form.changed_data}
                 if changed:

@@ -89,16 +89,12 @@ class EventAnswer:
     runs: list[ExtractionRun]
 
     @property
-    def is_flush(self) -> bool:
-        """Return whether what is extracted is flushed before a compaction."""
-        return any(run.trigger in FLUSHES for run in self.runs)
-
-    @property
     def outcome(self) -> str:
         """Return in one word what the event led to, or why it was skipped."""
         if self.decision is None:
             return "noted"
-        return self.decision.reason or ("flushing" if self.is_flush else "extracting")
+        is_flush = any(run.trigger in FLUSHES for run in self.runs)
+        return self.decision.reason or ("flushing" if is_flush else "extracting")
 
 
 def event_add(

@@ -191,7 +191,13 @@ class RunWork:
         self.begin()
         self.step("begun")
         if off := decide_switch(self.config):
-            self.switch_off(str(off.reason))
+            # What is not written yet is dropped where memory or listening was switched off since the run was
+            # requested. A fact of which the memory was saved gets its line, so that it can be seen and undone.
+            reason = str(off.reason)
+            facts = ExtractedFact.objects.filter(run=self.run, state=FactState.FOUND, memory=None)
+            if not self.run.stage or STAGES.index(self.run.stage) < STAGES.index("gate") or facts.exists():
+                with self.storing("gate", {"step": "begin", "dropped": reason}):
+                    facts.update(state=FactState.DROPPED, reason=reason)
         done = STAGES.index(self.run.stage) + 1 if self.run.stage else 0
         for stage in STAGES[done:]:
             getattr(self, stage)()
@@ -211,16 +217,6 @@ class RunWork:
         self.run.state, self.run.tries = RunState.RUNNING, self.run.tries + 1
         self.run.started_at = self.run.started_at or utcnow(self.clock)
         self.run.save(update_fields=["state", "tries", "started_at"])
-
-    def switch_off(self, reason: str) -> None:
-        """Drop what is not written yet: its person has switched memory or listening off since the run was requested.
-
-        A fact of which the memory was saved gets its line, so that it can be seen and undone.
-        """
-        facts = ExtractedFact.objects.filter(run=self.run, state=FactState.FOUND, memory=None)
-        if not self.run.stage or STAGES.index(self.run.stage) < STAGES.index("gate") or facts.exists():
-            with self.storing("gate", {"step": "begin", "dropped": reason}):
-                facts.update(state=FactState.DROPPED, reason=reason)
 
     def extract(self) -> None:
         """Find facts in the messages, and store them."""

@@ -186,7 +186,15 @@ def apply_fact(run: ExtractionRun, fact: ExtractedFact, clock: Clock, step: Step
         step("remember")
         try:
             require_let_in(run.actor, run.user_id)
-            remember(run, fact, access, clock)
+            # The rules decide about what it contradicts. What contradicts a more trusted writer waits there for a
+            # person.
+            draft = make_draft(run, fact)
+            # One transaction for the memory and its mark. Until the text is embedded it holds no lock.
+            with transaction.atomic():
+                result: SaveResult = memory_save(access=access, draft=draft, clock=clock)
+                action = LOWER_ORIGIN if result.reason == LOWER_ORIGIN else result.action
+                fact.memory, fact.memory_action, fact.receipt = result.memory.uuid, action, result.conflict
+                fact.save(update_fields=["memory", "memory_action", "receipt"])
         except (InvalidInputError, PausedError, AccessStoppedError) as error:
             settle(fact, FactState.DROPPED, error.code)
             return
@@ -201,20 +209,6 @@ def apply_fact(run: ExtractionRun, fact: ExtractedFact, clock: Clock, step: Step
     step("noted")
     fact.note_version = version.uuid
     settle(fact, FactState.APPLIED, "")
-
-
-def remember(run: ExtractionRun, fact: ExtractedFact, access: Access, clock: Clock) -> None:
-    """Save a fact to semantic memory, where the rules decide about what it contradicts, and mark it so.
-
-    One that contradicts what a more trusted writer said waits there for a person, and reaches no note.
-    """
-    draft = make_draft(run, fact)
-    # One transaction for the memory and its mark. Until the text is embedded it holds no lock.
-    with transaction.atomic():
-        result: SaveResult = memory_save(access=access, draft=draft, clock=clock)
-        action = LOWER_ORIGIN if result.reason == LOWER_ORIGIN else result.action
-        fact.memory, fact.memory_action, fact.receipt = result.memory.uuid, action, result.conflict
-        fact.save(update_fields=["memory", "memory_action", "receipt"])
 
 
 def make_draft(run: ExtractionRun, fact: ExtractedFact) -> MemoryDraft:

@@ -6,7 +6,7 @@ others only say that something is asked: 什麼時候 would find every note that
 
 import math
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
@@ -55,11 +55,6 @@ class NoteSearch:
     mode: NoteSearchMode
     reason: str = ""
     vectors_missing: int = 0
-
-
-def best_bm25(rarities: Iterable[float]) -> float:
-    """Return what BM25 cannot exceed for words of such rarities: each in a text, and nothing else, again and again."""
-    return sum((1 + K1) * each for each in rarities)
 
 
 def rarity_of(texts: int, frequency: int) -> float:

@@ -252,12 +252,6 @@ def index_lock(place: IndexPlace, *, exclusive: bool) -> Iterator[None]:
         yield
 
 
-def delete_files(place: IndexPlace) -> None:
-    """Delete the database. A process that has it open keeps what it has open, and opens a new one at its next use."""
-    with index_lock(place, exclusive=True):
-        remove(place)
-
-
 def remove(place: IndexPlace) -> None:
     """Delete the files of a database. The caller holds its lock."""
     for path in place.files:

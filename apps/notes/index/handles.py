@@ -14,7 +14,7 @@ import numpy.typing as npt
 from apps.core.domain.errors import UnavailableError
 from apps.core.per_process import PerProcess
 from apps.core.steps import Step, no_step
-from apps.notes.index.database import Database, IndexDamagedError, delete_files, get_fact
+from apps.notes.index.database import Database, IndexDamagedError, get_fact, index_lock, remove
 from apps.notes.index.disk import list_stamps
 from apps.notes.index.events import folder_events
 from apps.notes.index.places import IndexPlace
@@ -155,7 +155,9 @@ class NoteIndex:
         with self._lock:
             self.close()
             self._looked = ""
-            delete_files(self.place)
+            # A process that has it open keeps what it has open, and opens a new one at its next use.
+            with index_lock(self.place, exclusive=True):
+                remove(self.place)
 
     def close(self) -> None:
         """Close the connections that no thread uses, and forget what was read."""

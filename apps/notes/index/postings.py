@@ -18,7 +18,7 @@ import apsw
 import numpy as np
 import numpy.typing as npt
 
-from apps.notes.domain.search import K1, AskedTerms, best_bm25, rarity_of
+from apps.notes.domain.search import K1, AskedTerms, rarity_of
 from apps.notes.index.database import HEADING_WEIGHT, get_fact
 from apps.retrieval.domain.text.terms import terms
 
@@ -97,7 +97,8 @@ class Postings:
                 texts, counts, lengths = posting.texts[is_there], posting.counts[is_there], lengths[is_there]
                 shares = counts / (counts + lengths * for_length + K1 * (1 - _B))
                 scores[texts] += rarity * (K1 + 1) * shares
-            return WordScores(scores, best_bm25(rarities))
+            # BM25 cannot exceed this for words of such rarities: each in a text, and nothing else, again and again.
+            return WordScores(scores, sum((1 + K1) * each for each in rarities))
 
     def _empty(self) -> None:
         self._made = ""

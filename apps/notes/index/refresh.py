@@ -142,7 +142,18 @@ def take_in(connection: apsw.Connection, folder: Folder, paths: Collection[str],
         )
         step("removed")
         connection.executemany("DELETE FROM files WHERE id = ?", [(file_id,) for file_id in change.removed])
-        remove_unused(connection, former)
+        unused = [
+            (text_id,)
+            for text_id in former
+            if not connection.execute("SELECT EXISTS (SELECT 1 FROM chunks WHERE text_id = ?)", (text_id,)).get
+        ]
+        before = connection.total_changes()
+        connection.executemany("DELETE FROM vectors WHERE text_id = ?", unused)
+        count(connection, "vectors", before - connection.total_changes())
+        for table, key in (("words", "rowid"), ("signs", "text_id"), ("lengths", "text_id"), ("texts", "id")):
+            connection.executemany(f"DELETE FROM {table} WHERE {key} = ?", unused)  # noqa: S608
+        connection.executemany("INSERT INTO removed (text_id) VALUES (?)", unused)
+        count(connection, "texts", -len(unused))
         step("commit")
     step("committed")
     INDEX_FILES.labels("read").inc(len(change.chunks))
@@ -207,22 +218,6 @@ def add_words(connection: apsw.Connection, numbered: Iterable[tuple[int, Chunk]]
         lengths.append((text_id, len(inside) + len(headings)))
     connection.executemany("INSERT INTO words (rowid, text, heading) VALUES (?, ?, ?)", words)
     connection.executemany("INSERT INTO lengths VALUES (?, ?)", lengths)
-
-
-def remove_unused(connection: apsw.Connection, texts: Iterable[int]) -> None:
-    """Delete the texts among these that no chunk has any longer, with their words and vectors."""
-    unused = [
-        (text_id,)
-        for text_id in texts
-        if not connection.execute("SELECT EXISTS (SELECT 1 FROM chunks WHERE text_id = ?)", (text_id,)).get
-    ]
-    before = connection.total_changes()
-    connection.executemany("DELETE FROM vectors WHERE text_id = ?", unused)
-    count(connection, "vectors", before - connection.total_changes())
-    for table, key in (("words", "rowid"), ("signs", "text_id"), ("lengths", "text_id"), ("texts", "id")):
-        connection.executemany(f"DELETE FROM {table} WHERE {key} = ?", unused)  # noqa: S608
-    connection.executemany("INSERT INTO removed (text_id) VALUES (?)", unused)
-    count(connection, "texts", -len(unused))
 
 
 def count(connection: apsw.Connection, table: str, more: int) -> None:

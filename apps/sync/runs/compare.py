@@ -73,10 +73,9 @@ def compare(source: KnowledgeSource, manifest: Manifest, stored: Stored, *, cont
     active = frozenset(pointer.uuid for pointer in stored.pointers)
     items, pointers = stored.items, stored.pointers
     # Items whose files are there, cannot be read now and are not remembered: their rows and pointers stay as they are.
-    unread = (
-        {key for key, place in stored.places.items() if place.path in manifest.unread} if manifest.unread else set()
-    )
-    if kept := unread - derived.items.keys():
+    unread = manifest.unread
+    kept = {key for key, place in stored.places.items() if place.path in unread} - derived.items.keys()
+    if kept:
         items = {key: item for key, item in items.items() if key not in kept}
         pointers = [pointer for pointer in pointers if pointer.item_id not in kept]
     if contents:

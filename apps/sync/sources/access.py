@@ -2,8 +2,6 @@
 
 from uuid import UUID
 
-from django.conf import settings
-
 from apps.core.domain.errors import ForbiddenError, NotFoundError
 from apps.core.domain.scope import Access, Permission, Scope
 from apps.sync.models import KnowledgeSource
@@ -62,13 +60,3 @@ def require_permission(access: Access, needed: Permission) -> None:
     """Raise ForbiddenError for a caller whose permission does not include another one."""
     if not access.allows(needed):
         raise ForbiddenError(f"This needs a key with {needed} permission.")
-
-
-def owner_of_new(access: Access, user_id: str | None) -> str:
-    """Return whose a new source is. Raises ForbiddenError outside the bound, InvalidInputError where none is named."""
-    require_permission(access, Permission.OPERATOR)
-    if is_for_part(access):
-        raise ForbiddenError("A source belongs to a whole owner, but this key is bound to a household or persona.")
-    owner = access.for_write(Scope(user_id or None), settings.MEMORYHUB.default_user).user_id
-    assert owner is not None
-    return owner

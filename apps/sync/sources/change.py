@@ -4,17 +4,18 @@ from collections.abc import Mapping
 from typing import Any
 from uuid import UUID
 
+from django.conf import settings
 from django.db import IntegrityError, transaction
 from django.db.models import F
 
 from apps.core.db.user_locks import hold_users
 from apps.core.domain.clock import SYSTEM_CLOCK, Clock, utcnow
 from apps.core.domain.errors import ConflictError, ForbiddenError, InvalidInputError
-from apps.core.domain.scope import Access, Permission
+from apps.core.domain.scope import Access, Permission, Scope
 from apps.sync.models import KnowledgeSource, SyncRun, SyncState
 from apps.sync.repository.locations import is_public, parse_location
 from apps.sync.runs.outcome import end_waiting
-from apps.sync.sources.access import owner_of_new, source_to_change
+from apps.sync.sources.access import is_for_part, require_permission, source_to_change
 from apps.sync.sources.values import check_location, check_values
 
 SECRETS = ("credentials", "webhook_secret")
@@ -56,7 +57,12 @@ def source_create(*, access: Access, values: Mapping[str, Any], clock: Clock = S
     for name in NEEDED:
         if name not in checked:
             raise InvalidInputError("This field is required.", attr=name, code="required")
-    checked["user_id"] = owner_of_new(access, checked.get("user_id"))
+    require_permission(access, Permission.OPERATOR)
+    if is_for_part(access):
+        raise ForbiddenError("A source belongs to a whole owner, but this key is bound to a household or persona.")
+    owner = access.for_write(Scope(checked.get("user_id") or None), settings.MEMORYHUB.default_user).user_id
+    assert owner is not None
+    checked["user_id"] = owner
     check_reach(access, checked["kind"], checked)
     check_location(checked["location"], checked["kind"])
     now = utcnow(clock)

@@ -103,7 +103,19 @@ class SegmentFile:
 
     def columns(self) -> EventColumns:
         """Return the times and types of all events. Takes a third of the time of reading them."""
-        return read_columns(self.path, self._contents.blocks)
+        times: list[int] = []
+        types: list[int] = []
+        numbers: dict[str, int] = {}
+        with opened(self.path) as descriptor:
+            for block in range(len(self._contents.blocks)):
+                try:
+                    for line in read_lines(descriptor, self._contents.blocks, block):
+                        document = _decode(line.decode())
+                        times.append(microseconds(datetime.fromisoformat(document["timestamp"])))
+                        types.append(numbers.setdefault(document["event_type"], len(numbers)))
+                except (ValueError, KeyError, TypeError) as error:
+                    raise SegmentDamagedError(Damage.MISMATCH, f"A line of block {block} is no event.") from error
+        return EventColumns(np.array(times, dtype=np.int64), np.array(types, dtype=np.int32), tuple(numbers))
 
     def lines_of(self, runs: Array) -> Array:
         """Return the numbers of the lines of runs, by the numbers of the runs, counted from the start of the file."""
@@ -246,20 +258,3 @@ def consecutive_ranges(numbers: list[int]) -> Iterator[tuple[int, int]]:
 _decode = json.JSONDecoder().decode
 # Of an event: eight bytes of its time, four of its type.
 BYTES_PER_EVENT = 12
-
-
-def read_columns(path: Path, blocks: Array) -> EventColumns:
-    """Read the times and types of a file. blocks: array of `format.BLOCK`. Raises SegmentDamagedError."""
-    times: list[int] = []
-    types: list[int] = []
-    numbers: dict[str, int] = {}
-    with opened(path) as descriptor:
-        for block in range(len(blocks)):
-            try:
-                for line in read_lines(descriptor, blocks, block):
-                    document = _decode(line.decode())
-                    times.append(microseconds(datetime.fromisoformat(document["timestamp"])))
-                    types.append(numbers.setdefault(document["event_type"], len(numbers)))
-            except (ValueError, KeyError, TypeError) as error:
-                raise SegmentDamagedError(Damage.MISMATCH, f"A line of block {block} is no event.") from error
-    return EventColumns(np.array(times, dtype=np.int64), np.array(types, dtype=np.int32), tuple(numbers))
