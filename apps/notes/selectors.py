@@ -36,8 +36,8 @@ from apps.notes.files.folder import UNREADABLE
 from apps.notes.files.owner import folder_of, owner_to_read
 from apps.notes.files.versions import text_of
 from apps.notes.files.wishes import standing_wishes
+from apps.notes.index.disk import place_of
 from apps.notes.index.handles import index_of
-from apps.notes.index.places import place_of
 from apps.notes.index.search import search
 from apps.notes.index.upkeep import NoteIndexStatus, status_of
 from apps.notes.metrics import SEARCH_SECONDS, SEARCHES

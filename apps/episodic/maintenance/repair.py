@@ -19,8 +19,7 @@ from apps.core.steps import Step, no_step
 from apps.episodic.domain.event import EventRecord
 from apps.episodic.domain.retention import PrunedEvent
 from apps.episodic.domain.segment_file.format import Damage, SegmentDamagedError
-from apps.episodic.domain.segment_file.reader import SegmentFile
-from apps.episodic.domain.segment_file.salvage import salvage_events
+from apps.episodic.domain.segment_file.reader import SegmentFile, salvage_events
 from apps.episodic.domain.segment_state import RowsState, SegmentState
 from apps.episodic.events import PruneReason
 from apps.episodic.maintenance.compact import segments_replace

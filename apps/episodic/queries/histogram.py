@@ -20,8 +20,7 @@ from apps.episodic.domain.segment_file.format import Array, SegmentDamagedError,
 from apps.episodic.domain.window import Window
 from apps.episodic.queries.archived import RunReader, of_one_moment
 from apps.episodic.store.archived_segments import ArchivedFileDamagedError
-from apps.episodic.store.columns import COLUMN_CACHE
-from apps.episodic.store.file_cache import ArchiveView
+from apps.episodic.store.file_cache import COLUMN_CACHE, ArchiveView
 from apps.episodic.store.rows import ROWS_COUNT, VERSION, rows_where
 
 # So many events are read from files for one histogram; those in the cache do not count.

@@ -16,7 +16,7 @@ import apsw
 from django.conf import settings
 
 from apps.core.domain.errors import UnavailableError
-from apps.notes.index.places import IndexPlace
+from apps.notes.index.disk import IndexPlace
 from apps.notes.metrics import INDEX_REMADE
 from apps.retrieval.domain.text.terms import TEXT_PIPELINE_VERSION
 

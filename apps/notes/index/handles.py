@@ -15,9 +15,8 @@ from apps.core.domain.errors import UnavailableError
 from apps.core.per_process import PerProcess
 from apps.core.steps import Step, no_step
 from apps.notes.index.database import Database, IndexDamagedError, get_fact, index_lock, remove
-from apps.notes.index.disk import list_stamps
+from apps.notes.index.disk import IndexPlace, list_stamps
 from apps.notes.index.events import folder_events
-from apps.notes.index.places import IndexPlace
 from apps.notes.index.postings import Postings, last_number, numbers
 from apps.notes.index.refresh import Progress, look, take_in
 from apps.notes.index.vectors import Vector, cosines, prepare_vectors, quantised, signs_of, vectors_made

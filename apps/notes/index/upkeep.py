@@ -13,8 +13,8 @@ from apps.core.steps import Step, no_step
 from apps.notes.domain.search import NoteSearchMode
 from apps.notes.files.watch import find_users
 from apps.notes.index.database import IndexDamagedError, get_fact
+from apps.notes.index.disk import place_of
 from apps.notes.index.handles import NoteIndex, index_of
-from apps.notes.index.places import place_of
 from apps.notes.index.refresh import Progress
 from apps.notes.index.vectors import fill_vectors, vectors_missing, vectors_problem
 from apps.notes.index.watch import NotesWatcher, is_watching

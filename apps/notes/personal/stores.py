@@ -27,8 +27,8 @@ from apps.notes.files.folder import Folder
 from apps.notes.files.lock import notes_lock
 from apps.notes.files.owner import folder_of
 from apps.notes.files.watch import find_users
+from apps.notes.index.disk import place_of
 from apps.notes.index.handles import indexes_close
-from apps.notes.index.places import place_of
 from apps.notes.index.upkeep import index_forget
 from apps.notes.models import (
     Compaction,

@@ -24,13 +24,12 @@ from apps.sync.models import (
     SyncState,
 )
 from apps.sync.runs.apply import Prepared, apply_plan, begin_apply
-from apps.sync.runs.checkpoint import checkpoint_make
 from apps.sync.runs.compare import Comparison, compare, compare_one
 from apps.sync.runs.lock import source_lock
 from apps.sync.runs.manifest import Manifest
 from apps.sync.runs.outcome import end_interrupted, finish_run
 from apps.sync.runs.rows import write_conflicts
-from apps.sync.runs.stored import Stored, load_stored, state_digest
+from apps.sync.runs.stored import Stored, checkpoint_make, load_stored, state_digest
 from apps.sync.runs.sync import begin_run, carry_out, read_again
 from apps.sync.runs.work import make_drafts, managed_change
 from apps.sync.sources.access import source_to_change

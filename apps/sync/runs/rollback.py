@@ -29,12 +29,11 @@ from apps.sync.models import (
     SyncState,
 )
 from apps.sync.runs.apply import ChangeRows, Prepared, begin_apply, write_pointers
-from apps.sync.runs.checkpoint import checkpoint_make, checkpoint_read
 from apps.sync.runs.lock import source_lock
 from apps.sync.runs.outcome import end_interrupted, end_waiting, finish_run
 from apps.sync.runs.pointers import draft_from_json
 from apps.sync.runs.rows import COLUMNS, delete_items, read_rows, write_items
-from apps.sync.runs.stored import load_items, load_stored, state_digest
+from apps.sync.runs.stored import checkpoint_make, checkpoint_read, load_items, load_stored, state_digest
 from apps.sync.runs.sync import begin_run, carry_out, read_again
 from apps.sync.runs.work import RunProgress
 from apps.sync.sources.access import source_to_change

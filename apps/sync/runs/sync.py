@@ -17,12 +17,11 @@ from apps.sync.models import KnowledgeSource, SyncKind, SyncRun, SyncRunState
 from apps.sync.repository.reader import open_reader
 from apps.sync.repository.source import SourceSettings
 from apps.sync.runs.answers import Preview, PreviewFile
-from apps.sync.runs.checkpoint import checkpoints_trim
 from apps.sync.runs.compare import Comparison, compare
 from apps.sync.runs.lock import RUNNING_CODE, source_lock
 from apps.sync.runs.manifest import Manifest, no_progress, read_manifest
 from apps.sync.runs.outcome import count_finished, end_interrupted, end_waiting, fail_run
-from apps.sync.runs.stored import load_stored
+from apps.sync.runs.stored import checkpoints_trim, load_stored
 from apps.sync.runs.work import OnProgress, RunProgress, SyncWork
 from apps.sync.sources.access import NO_SUCH_SOURCE, source_to_change
 from apps.sync.sources.removal import copies_remove

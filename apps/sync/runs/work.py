@@ -22,13 +22,20 @@ from apps.sync.models import KnowledgeFile, SourceKind, SyncKind, SyncRun, SyncR
 from apps.sync.repository.reader import open_reader
 from apps.sync.repository.source import SourceSettings
 from apps.sync.runs.apply import Applied, Prepared, apply_plan, begin_apply
-from apps.sync.runs.checkpoint import checkpoint_make
 from apps.sync.runs.compare import Comparison, compare, compare_one
 from apps.sync.runs.manifest import CORRUPTED, NO_STATE, Manifest, read_digest, read_manifest
 from apps.sync.runs.outcome import finish_run
 from apps.sync.runs.pointers import pointer_draft
 from apps.sync.runs.rows import write_conflicts, write_files
-from apps.sync.runs.stored import FILES, Stored, files_checksum, files_digest, load_stored, state_digest
+from apps.sync.runs.stored import (
+    FILES,
+    Stored,
+    checkpoint_make,
+    files_checksum,
+    files_digest,
+    load_stored,
+    state_digest,
+)
 
 # Between two writes of progress.
 SAVE_SECONDS = 0.5

@@ -22,7 +22,7 @@ from apps.sync.models import (
     SourceKind,
 )
 from apps.sync.repository.locations import is_readable, parse_location
-from apps.sync.repository.secrets import check_secret_name as check_secret
+from apps.sync.repository.source import check_secret_name as check_secret
 
 # It ends up in every pointer, as `Ref: <name>/<item>`.
 NAME = re.compile(r"\w[\w .:-]*\w|\w")

@@ -22,9 +22,9 @@ from apps.sync.models import (
     SyncState,
     WebhookDelivery,
 )
-from apps.sync.runs.checkpoint import checkpoints_trim
 from apps.sync.runs.lock import is_locked, source_lock
 from apps.sync.runs.outcome import end_interrupted
+from apps.sync.runs.stored import checkpoints_trim
 from apps.sync.runs.sync import BUSY
 from apps.sync.sources.facts import trigger_facts
 from apps.sync.sources.removal import copies_sweep

@@ -18,7 +18,7 @@ from apps.core.domain.clock import SYSTEM_CLOCK, Clock, utcnow
 from apps.core.domain.errors import InvalidInputError, NotFoundError
 from apps.sync.domain.errors import KnowledgeUnavailableError
 from apps.sync.models import KnowledgeSource, SyncKind, WebhookDelivery
-from apps.sync.repository.secrets import read_secret
+from apps.sync.repository.source import read_secret
 from apps.sync.runs.answers import WebhookAnswer
 from apps.sync.triggers.request import run_request
 

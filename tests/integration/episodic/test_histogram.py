@@ -18,7 +18,7 @@ from apps.episodic.domain.window import EventQuery, Window
 from apps.episodic.queries import histogram as module
 from apps.episodic.queries.event_list import event_list
 from apps.episodic.queries.histogram import event_extent, event_histogram
-from apps.episodic.store.columns import COLUMN_CACHE, ColumnCache
+from apps.episodic.store.file_cache import COLUMN_CACHE, ColumnCache
 from apps.episodic.store.files import segment_path
 from tests.effort import examples
 from tests.integration.episodic.records import NOW

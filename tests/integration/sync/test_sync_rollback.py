@@ -10,8 +10,8 @@ from apps.semantic.models import Memory
 from apps.sync import selectors, services
 from apps.sync.domain.errors import StateCorruptedError
 from apps.sync.models import KnowledgeSource, SyncCheckpoint, SyncKind, SyncRun
-from apps.sync.runs import checkpoint as checkpoints
-from apps.sync.runs.checkpoint import checkpoint_read
+from apps.sync.runs import stored as checkpoints
+from apps.sync.runs.stored import checkpoint_read
 from apps.sync.triggers import due
 from tests.integration.sync.syncs import OPERATOR, OWNER, Hub, path_of, record
 

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 
 from apps.sync.domain.readers.document import Block, BlockKind, Document, Section
-from apps.sync.domain.readers.metadata import metadata_of
+from apps.sync.domain.readers.fields import metadata_of
 from apps.sync.domain.readers.places import KINDS
 from apps.sync.domain.readers.rules import item_text
 from apps.sync.domain.readers.text import (

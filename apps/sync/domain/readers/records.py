@@ -6,10 +6,9 @@ from dataclasses import replace
 
 from apps.sync.domain.knowledge import ItemStatus, ReadMapping
 from apps.sync.domain.readers.document import Document, Section
-from apps.sync.domain.readers.fields import found_in_fields
+from apps.sync.domain.readers.fields import columns_of, found_in_fields, metadata_of, row_of
 from apps.sync.domain.readers.found import Found
 from apps.sync.domain.readers.front_matter import Node
-from apps.sync.domain.readers.metadata import columns_of, metadata_of, row_of
 from apps.sync.domain.readers.statuses import BY_KIND, StatusText, read_relations
 from apps.sync.domain.readers.text import MAX_TITLE_CHARS, word_set
 

@@ -10,8 +10,8 @@ from apps.llm.domain.embedder import EmbeddingSpaceId, EmbeddingUnavailableError
 from apps.llm.embedding.embedder import embed_texts
 from apps.llm.services import get_embedder
 from apps.notes.index import handles, search, vectors
+from apps.notes.index.disk import place_of
 from apps.notes.index.handles import index_of
-from apps.notes.index.places import place_of
 from apps.notes.index.vectors import fill_vectors
 from apps.notes.selectors import index_status, notes_search
 from apps.notes.services import index_refresh
