@@ -1,4 +1,4 @@
-"""Where the index of a user is, which files it is made of, and what is in them. No link out of the folder is followed."""
+"""Where the index of a user is, which files it is made of, and what is in them. Links that lead out are not followed."""
 
 import os
 import stat
