@@ -1,4 +1,4 @@
-"""Where the index of a user is, which files it is made of, and what is in them. Links that lead out are not followed."""
+"""Where the index of a user is, which files it is made of, and what is in them. Links that lead out are left alone."""
 
 import os
 import stat
