@@ -36,10 +36,9 @@ from apps.sync.querysets import (
     SourceQuerySet,
 )
 from apps.sync.repository.entries import LoggedCommit
-from apps.sync.runs.answers import ItemDiff, ItemText, ManifestEntry
 from apps.sync.sources.access import ONLY_ITEMS, is_inside, source_inside, source_to_read
 from apps.sync.sources.facts import trigger_facts
-from apps.sync.sources.texts import compare_texts, read_history, read_text
+from apps.sync.sources.texts import ItemDiff, ItemText, compare_texts, read_history, read_text
 
 __all__ = [
     "ItemDiff",
@@ -47,7 +46,6 @@ __all__ = [
     "KnowledgeFile",
     "KnowledgeItem",
     "KnowledgeSource",
-    "ManifestEntry",
     "PointerConflict",
     "SyncChange",
     "SyncCheckpoint",
@@ -264,11 +262,11 @@ def file_list(access: Access, source: UUID) -> KnowledgeFileQuerySet:
     return files.defer("parsed").order_by("path")
 
 
-def manifest(access: Access, source: UUID) -> Iterator[ManifestEntry]:
+def manifest(access: Access, source: UUID) -> Iterator[KnowledgeItem]:
     """Yield the items of a source with their hashes and pointers, by id. Raises NotFoundError, ForbiddenError."""
-    fields = ManifestEntry.__dataclass_fields__
     rows = KnowledgeItem.objects.filter(source=source_inside(access, source)).order_by("item_id")
-    return (ManifestEntry(**row) for row in rows.values(*fields).iterator(2_000))
+    long = ("summary", "constraints", "tags", "supersedes", "superseded_by")
+    return rows.defer(*long).iterator(2_000)
 
 
 def sources_of(access: Access, uuid: UUID | None, asked: Scope, include: Collection[str]) -> SourceQuerySet:

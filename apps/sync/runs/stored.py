@@ -99,11 +99,10 @@ def load_stored(source: KnowledgeSource) -> Stored:
     except (StateCorruptedError, ValueError):
         damaged.append(FILES)
     # Metadata that no sync has written differ from every item.
-    found = []
-    for memory in managed_facts(source.manager, ("item_id", "hash", "status", "layer")):
-        item_id, hash_, status, layer = memory.facts
-        found.append(SeenPointer(memory.uuid, item_id, hash_, status, layer, memory.created_at, memory.updated_at))
-    pointers = found
+    pointers = [
+        SeenPointer(memory.uuid, *memory.facts, memory.created_at, memory.updated_at)
+        for memory in managed_facts(source.manager, ("item_id", "hash", "status", "layer"))
+    ]
     if ITEMS in damaged:
         items, places = items_of_pointers(pointers), {}
     stored = Stored(state, items, places, files, tuple(damaged), pointers, {}, of_items, of_files)
@@ -202,7 +201,8 @@ class SavedState:
 
 def checkpoint_make(source: KnowledgeSource, run: SyncRun, stored: Stored, clock: Clock) -> SyncCheckpoint:
     """Save the state of a source before a run changes it."""
-    state = {name: value_to_json(getattr(stored.state, name)) for name in _FIELDS}
+    fields = {name: getattr(stored.state, name) for name in _FIELDS}
+    state = {name: {"at": one.isoformat()} if isinstance(one, datetime) else one for name, one in fields.items()}
     rows = [
         [one.item_id, one.hash, one.status, one.layer, one.pointer.hex if one.pointer else None]
         for one in stored.items.values()
@@ -230,11 +230,6 @@ def checkpoint_read(checkpoint: SyncCheckpoint) -> SavedState:
     state = data["state"].items()
     fields = {name: datetime.fromisoformat(one["at"]) if isinstance(one, dict) else one for name, one in state}
     return SavedState(fields, items)
-
-
-def value_to_json(value: Any) -> Any:
-    """Return a field of the state for JSON."""
-    return {"at": value.isoformat()} if isinstance(value, datetime) else value
 
 
 def checkpoints_trim(source: KnowledgeSource) -> int:

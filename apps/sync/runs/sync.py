@@ -3,6 +3,7 @@
 import logging
 from collections import Counter
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import Any, Protocol
 from uuid import UUID
 
@@ -13,10 +14,11 @@ from apps.core.domain.deadline import Deadline
 from apps.core.domain.errors import ConflictError, InvalidInputError, MemoryHubError, NotFoundError
 from apps.core.domain.scope import Access, Permission
 from apps.core.steps import Step, no_step
+from apps.sync.domain.knowledge import KnowledgeItem, RefusedFile
+from apps.sync.domain.state import Delta, PointerChange, Resolution, SyncConflict
 from apps.sync.models import KnowledgeSource, SyncKind, SyncRun, SyncRunState
 from apps.sync.repository.reader import open_reader
 from apps.sync.repository.source import SourceSettings
-from apps.sync.runs.answers import Preview, PreviewFile
 from apps.sync.runs.compare import Comparison, compare
 from apps.sync.runs.lock import RUNNING_CODE, source_lock
 from apps.sync.runs.manifest import Manifest, no_progress, read_manifest
@@ -27,6 +29,34 @@ from apps.sync.sources.access import NO_SUCH_SOURCE, source_to_change
 from apps.sync.sources.removal import copies_remove
 from apps.sync.sources.values import check_values
 from apps.sync.triggers.request import check_request
+
+
+@dataclass(frozen=True)
+class PreviewFile:
+    """What a file would become. item: None for a file that could not be read, with why in refused."""
+
+    path: str
+    item: KnowledgeItem | None
+    refused: RefusedFile | None = None
+
+
+@dataclass(frozen=True)
+class Preview:
+    """What a sync would do now.
+
+    from_commit: of the last sync. conflicts: with what would be done about each. statuses: how many items have each.
+    advice: what would make the source better, for people; empty for nothing.
+    """
+
+    commit: str
+    from_commit: str
+    files: tuple[PreviewFile, ...]
+    delta: Delta
+    conflicts: tuple[tuple[SyncConflict, Resolution], ...]
+    changes: tuple[PointerChange, ...]
+    statuses: Mapping[str, int]
+    advice: str = ""
+
 
 logger = logging.getLogger(__name__)
 # Why the hub itself requests runs: what else is requested was asked for by a person or a program.

@@ -1,6 +1,7 @@
 """Texts of items as their source has them: whole, compared, and by whom they were changed when."""
 
 import hashlib
+from dataclasses import dataclass
 
 from apps.core.domain.diff import compare_lines
 from apps.core.domain.errors import NotFoundError
@@ -8,7 +9,26 @@ from apps.sync.models import KnowledgeFile, KnowledgeItem, SourceKind
 from apps.sync.repository.entries import LoggedCommit, SourceReader
 from apps.sync.repository.reader import open_reader
 from apps.sync.repository.source import SourceSettings
-from apps.sync.runs.answers import ItemDiff, ItemText
+
+
+@dataclass(frozen=True)
+class ItemText:
+    """The text of an item as it is kept in its source, at a commit."""
+
+    text: str
+    commit: str
+    path: str
+
+
+@dataclass(frozen=True)
+class ItemDiff:
+    """How the text of an item changed between two commits, as a unified diff. Empty: not at all."""
+
+    diff: str
+    old: str
+    new: str
+    path: str
+
 
 MAX_LOGGED = 100
 
