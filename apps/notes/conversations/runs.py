@@ -55,19 +55,14 @@ def finish(run: ExtractionRun, clock: Clock, step: Step) -> dict[str, Any]:
         record["daily_log"] = str(place)
         step("logged")
     if applied:
-        record["index"] = refresh(run.user_id)
+        try:
+            index_refresh(run.user_id)
+            record["index"] = "refreshed"
+        except UnavailableError as error:  # a search does it then
+            record["index"] = error.code
         compaction = compaction_request_due(run.user_id, actor=run.actor, clock=clock)
         record["compaction"] = str(compaction.uuid) if compaction else None
     return record
-
-
-def refresh(user_id: str) -> str:
-    """Bring the index up to the files; return `refreshed`, or the code of why that has to wait for a search."""
-    try:
-        index_refresh(user_id)
-    except UnavailableError as error:
-        return error.code
-    return "refreshed"
 
 
 logger = logging.getLogger(__name__)

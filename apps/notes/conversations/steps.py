@@ -18,7 +18,7 @@ from apps.core.domain.scope import Access, AccessStoppedError, Permission, Scope
 from apps.core.pauses import PausedError
 from apps.core.selectors import require_let_in
 from apps.core.steps import Step
-from apps.notes.conversations.model_steps import ModelExtraction, extract_by_model, gate_by_model
+from apps.notes.conversations.model_steps import extract_by_model, gate_by_model
 from apps.notes.domain.extraction.extract import extract_facts
 from apps.notes.domain.extraction.fact import Category, Fact, Turn
 from apps.notes.domain.places import MAIN
@@ -72,7 +72,11 @@ def extract(run: ExtractionRun, config: MemoryConfig, asking: Asking) -> Extract
     turns = [Turn(message.role, message.content, message.at, message.speaker) for message in messages]
     recalled = recalled_texts(run)
     by_model = extract_by_model(turns, config, asking, recalled=recalled) if config.llm_extraction_enabled else None
-    facts = choose_facts(by_model, turns, recalled)
+    if by_model is None or by_model.facts is None:
+        facts = extract_facts(turns, recalled=recalled)
+    else:
+        first = min(by_model.heard, default=len(turns))
+        facts = [*(extract_facts(turns[:first], recalled=recalled) if first else []), *by_model.facts]
     has_model = by_model is not None and by_model.facts is not None
     record = {
         "step": "extract",
@@ -89,15 +93,6 @@ def recalled_texts(run: ExtractionRun) -> list[str]:
     """Return the latest texts that were recalled in the conversation of a run."""
     rows = ConversationMessage.objects.filter(conversation=run.conversation_id, recalled=True, cleared_at=None)
     return list(rows.order_by("-number").values_list("content", flat=True)[:MAX_RECALLED])
-
-
-def choose_facts(by_model: ModelExtraction | None, turns: Sequence[Turn], recalled: Sequence[str]) -> list[Fact]:
-    """Return the facts of a model, with those that patterns find where it has not read; all by patterns without one."""
-    if by_model is None or by_model.facts is None:
-        return extract_facts(turns, recalled=recalled)
-    first = min(by_model.heard, default=len(turns))
-    earlier = extract_facts(turns[:first], recalled=recalled) if first else []
-    return [*earlier, *by_model.facts]
 
 
 def reconcile(run: ExtractionRun, facts: Sequence[ExtractedFact], access: Access) -> Verdicts:

@@ -39,7 +39,10 @@ def fact_undo(*, access: Access, uuid: UUID, clock: Clock = SYSTEM_CLOCK) -> Ext
         fact = fact_get(access, uuid)  # as it is now: another call may have undone it, or forgotten its person
         if fact.state == FactState.UNDONE:
             return fact
-        if fact.state != FactState.APPLIED and not is_half_written(fact):
+        # The memory of a fact may have been saved in a run that was given up.
+        is_half_written = fact.state == FactState.FOUND and fact.memory is not None
+        is_half_written &= ExtractionRun.objects.filter(pk=fact.run_id, state=RunState.FAILED).exists()
+        if fact.state != FactState.APPLIED and not is_half_written:
             detail = f"Nothing of this fact was written: it was {fact.state}."
             raise ConflictError(detail, code="nothing_to_undo")
         if "memory" not in fact.undo:
@@ -50,12 +53,6 @@ def fact_undo(*, access: Access, uuid: UUID, clock: Clock = SYSTEM_CLOCK) -> Ext
         store(fact, "state", "undone_at", "undone_by")
     refresh_after_write(fact.user_id)
     return fact
-
-
-def is_half_written(fact: ExtractedFact) -> bool:
-    """Return whether the memory of a fact was saved in a run that was given up."""
-    is_saved = fact.state == FactState.FOUND and fact.memory is not None
-    return is_saved and ExtractionRun.objects.filter(pk=fact.run_id, state=RunState.FAILED).exists()
 
 
 def note_outcome(fact: ExtractedFact, **outcome: str) -> None:

@@ -37,21 +37,17 @@ FIELDS = {"title": _("Title"), "status": _("Status"), "layer": _("Layer"), "path
 def change_rows(source: KnowledgeSource, changes: Sequence[SyncChange], *, may_read: bool) -> list[dict[str, Any]]:
     """Return what changes did, for a page. may_read: whether what items say may be shown."""
     ids = {change.item_id for change in changes}
-    found = dict(KnowledgeItem.objects.filter(source=source, item_id__in=ids).values_list("item_id", "pk"))
+    items = KnowledgeItem.objects.filter(source=source, item_id__in=ids if may_read else ())
+    links = {item_id: link(ITEM_PAGE, pk, item_id) for item_id, pk in items.values_list("item_id", "pk")}
     return [
         {
             "badge": badge(change.get_action_display(), ACTION_COLOURS[change.action]),
-            "item": item_name(change.item_id, found if may_read else {}),
+            "item": links.get(change.item_id) or monospace(change.item_id),
             "title": str((item_of(change.after) or item_of(change.before)).get("title", "")) if may_read else "",
             "differences": list(differences_of(change)) if may_read else [],
         }
         for change in changes
     ]
-
-
-def item_name(item_id: str, found: Mapping[str, Any]) -> str:
-    """Render the id of an item, as a link where it still exists."""
-    return link(ITEM_PAGE, found[item_id], item_id) if item_id in found else monospace(item_id)
 
 
 def item_of(side: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -275,13 +275,19 @@ class KnowledgeSourceAdmin(SourceSteps):
     @once
     def checkpoint_list(self, source: KnowledgeSource) -> SafeString | str:
         checkpoints = SyncCheckpoint.objects.filter(source=source).defer("content").select_related("run")
+        line = '<li>{} {} <a class="mh-link" href="{}">{}</a></li>'
         rows = [
-            (gettext("%(at)s, before") % {"at": moment(one.created_at)}, run_link(one.run), rollback_link(one))
+            (
+                gettext("%(at)s, before") % {"at": moment(one.created_at)},
+                run_link(one.run),
+                reverse("admin:sync_syncrun_roll_back", args=[one.run_id]),
+                gettext("Roll back to it"),
+            )
             for one in checkpoints.order_by("-pk")
         ]
         if not rows:
             return gettext("None yet: one is made before each sync, and the last 20 are kept.")
-        return format_html('<ul class="mh-lines">{}</ul>', format_html_join("", "<li>{} {} {}</li>", rows))
+        return format_html('<ul class="mh-lines">{}</ul>', format_html_join("", line, rows))
 
     @action(description=_("Dry run"), icon="preview", permissions=["view", "preview"], url_path="dry-run")
     def dry_run(self, request: HttpRequest, object_id: str) -> HttpResponse:
@@ -373,9 +379,3 @@ def describe_deletion(source: Any) -> list[str]:
         % {"items": count_of(source.item_count, "item")},
         gettext("The repository or folder stays as it is; a new source would read it again."),
     ]
-
-
-def rollback_link(checkpoint: SyncCheckpoint) -> SafeString:
-    """Render a link to the question whether to go back to a checkpoint."""
-    page = reverse("admin:sync_syncrun_roll_back", args=[checkpoint.run_id])
-    return format_html('<a class="mh-link" href="{}">{}</a>', page, gettext("Roll back to it"))

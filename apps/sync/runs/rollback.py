@@ -1,7 +1,6 @@
 """Taking back what was synced since a checkpoint (spec 003, checkpoint and rollback)."""
 
 from collections import Counter
-from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 from uuid import UUID
@@ -97,7 +96,7 @@ class RollbackWork:
         checkpoint_make(self.source, self.run, stored, self.clock)
         self.step("checkpoint")
         before = Before()
-        for change in self.changes():
+        for change in SyncChange.objects.filter(run__in=self.runs()).order_by("pk").iterator(1_000):
             before.items.setdefault(change.item_id, change.before.get("item", {}))
             if change.pointer is not None:
                 before.memories.setdefault(change.pointer, change.before.get("memory", {}))
@@ -108,10 +107,6 @@ class RollbackWork:
         """Return the keys of the runs since the checkpoint, in the order in which they ran."""
         since = SyncCheckpoint.objects.filter(source=self.source, pk__gte=self.checkpoint.pk)
         return list(since.exclude(run=self.run).order_by("pk").values_list("run", flat=True))
-
-    def changes(self) -> Iterable[SyncChange]:
-        """Return the changes since the checkpoint, in their order."""
-        return SyncChange.objects.filter(run__in=self.runs()).order_by("pk").iterator(1_000)
 
     def write(self, before: Before) -> None:
         """Embed what was other text, and write all of it. Raises MemoryHubError, SpaceChangedError."""
