@@ -39,12 +39,12 @@ def fact_undo(*, access: Access, uuid: UUID, clock: Clock = SYSTEM_CLOCK) -> Ext
         fact = fact_get(access, uuid)  # as it is now: another call may have undone it, or forgotten its person
         if fact.state == FactState.UNDONE:
             return fact
-        # The memory of a fact may have been saved in a run that was given up.
-        is_half_written = fact.state == FactState.FOUND and fact.memory is not None
-        is_half_written &= ExtractionRun.objects.filter(pk=fact.run_id, state=RunState.FAILED).exists()
-        if fact.state != FactState.APPLIED and not is_half_written:
-            detail = f"Nothing of this fact was written: it was {fact.state}."
-            raise ConflictError(detail, code="nothing_to_undo")
+        if fact.state != FactState.APPLIED:
+            # Its memory may have been saved in a run that was given up.
+            given_up = ExtractionRun.objects.filter(pk=fact.run_id, state=RunState.FAILED)
+            if fact.state != FactState.FOUND or fact.memory is None or not given_up.exists():
+                detail = f"Nothing of this fact was written: it was {fact.state}."
+                raise ConflictError(detail, code="nothing_to_undo")
         if "memory" not in fact.undo:
             note_outcome(fact, memory=undo_memory(access, fact, clock))
         if "note" not in fact.undo:
