@@ -17,6 +17,7 @@ from uuid import UUID
 from django.conf import settings
 
 from apps.core.domain.errors import UnavailableError
+from apps.core.files import sync_directory
 from apps.core.steps import Step, no_step
 from apps.episodic.domain.event import EventRecord
 from apps.episodic.domain.segment_file.format import Damage, SegmentDamagedError, SegmentSummary
@@ -150,15 +151,6 @@ def write_part(segment_uuid: UUID, part: Path, records: Iterable[EventRecord], s
         if hasattr(os, "posix_fadvise"):  # so that verification reads the medium and not memory
             os.posix_fadvise(descriptor, 0, 0, os.POSIX_FADV_DONTNEED)
     return summary
-
-
-def sync_directory(directory: Path) -> None:
-    """Make names that appeared in a directory, or left it, outlast a power failure."""
-    descriptor = os.open(directory, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
 
 
 _MIB = 1024 * 1024
