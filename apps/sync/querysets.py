@@ -9,7 +9,7 @@ from django.db import models
 
 from apps.core.db.scoped import ScopedQuerySet
 from apps.core.domain.scope import Reach
-from apps.sync.domain.readers.found import SKIPPED
+from apps.sync.domain.readers.refusals import SKIPPED
 
 if TYPE_CHECKING:
     from apps.sync.models import KnowledgeFile, KnowledgeItem, KnowledgeSource, PointerConflict, SyncRun  # noqa: F401
@@ -40,9 +40,13 @@ class SourceQuerySet(ScopedQuerySet["KnowledgeSource"]):
 class KnowledgeFileQuerySet(models.QuerySet["KnowledgeFile"]):
     """Files."""
 
+    def refused(self) -> Self:
+        """Return those that became no item."""
+        return self.exclude(code="")
+
     def failed(self) -> Self:
         """Return those that could not be read as they are now; not those that were no items by intent."""
-        return self.exclude(code="").exclude(code__in=SKIPPED)
+        return self.refused().exclude(code__in=SKIPPED)
 
 
 class KnowledgeItemQuerySet(models.QuerySet["KnowledgeItem"]):

@@ -13,7 +13,7 @@ from apps.core.db.offsets import OffsetField, WithOffset
 from apps.core.db.origins import origin_field
 from apps.core.db.scoped import scope_filter
 from apps.core.domain.origin import WriteOrigin
-from apps.core.domain.scope import MAX_IDENTIFIER_CHARS, Access
+from apps.core.domain.scope import MAX_IDENTIFIER_CHARS, Access, Scope
 from apps.episodic.domain.event import (
     DEFAULT_IMPORTANCE,
     DEFAULT_SOURCE,
@@ -30,9 +30,13 @@ from apps.episodic.models.segment import Segment
 class TimelineEventQuerySet(QuerySet["TimelineEvent"]):
     """Events that are rows."""
 
+    def in_scope(self, scope: Scope) -> TimelineEventQuerySet:
+        """Return those that a scope matches."""
+        return self.filter(scope_filter(scope))
+
     def visible_to(self, access: Access) -> TimelineEventQuerySet:
         """Return those that a caller may read."""
-        return self.filter(scope_filter(access.bound))
+        return self.in_scope(access.bound)
 
     def readable(self) -> TimelineEventQuerySet:
         """Return those that no file has replaced: the rows of a segment whose rows are leaving are not read."""

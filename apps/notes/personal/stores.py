@@ -90,11 +90,11 @@ class ConversationStore(PersonalStore):
         sessions = session_keys(lines) if kind in {RUN, MESSAGE} else {}
         rows = []
         for place, (line, found) in enumerate(zip(lines, values, strict=True)):
-            row = model(**found)
+            row: Any = model(**found)
             for name in names:
                 setattr(row, f"{name}_id", known[name].get(str(line.get(name))))
             if kind in {RUN, MESSAGE}:
-                row.conversation_id = sessions.get((line.get("user_id"), line.get(SESSION)))  # type: ignore[attr-defined]
+                row.conversation_id = sessions.get((line.get("user_id"), line.get(SESSION)))
             if kind == MESSAGE and row.conversation_id is None:
                 raise LineError(place, "its conversation is neither in the hub nor in the lines before")
             if kind == FACT and row.run_id is None:

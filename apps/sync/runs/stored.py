@@ -99,10 +99,10 @@ def load_stored(source: KnowledgeSource) -> Stored:
     except (StateCorruptedError, ValueError):
         damaged.append(FILES)
     # Metadata that no sync has written differ from every item.
-    pointers = [
-        SeenPointer(memory.uuid, *memory.facts, memory.created_at, memory.updated_at)
-        for memory in managed_facts(source.manager, ("item_id", "hash", "status", "layer"))
-    ]
+    pointers = []
+    for memory in managed_facts(source.manager, ("item_id", "hash", "status", "layer")):
+        item_id, hash_, status, layer = memory.facts
+        pointers.append(SeenPointer(memory.uuid, item_id, hash_, status, layer, memory.created_at, memory.updated_at))
     if ITEMS in damaged:
         items, places = items_of_pointers(pointers), {}
     stored = Stored(state, items, places, files, tuple(damaged), pointers, {}, of_items, of_files)
