@@ -87,7 +87,12 @@ def extract_by_model(
     chosen = asking.choose(config.llm_extraction_model)
     if chosen is None:
         return ModelExtraction(None, use.refused(NOT_AVAILABLE, NO_SUCH_MODEL))
-    messages, _ = readable([as_message(place, turns[place]) for place in heard], ())
+    listed = []
+    for place in heard:
+        turn = turns[place]
+        at = turn.at if isinstance(turn.at, datetime) and turn.at.tzinfo is not None else None
+        listed.append(ConversationMessage(str(place), turn.text, _HEARD[turn.role], turn.speaker, at))
+    messages, _ = readable(listed, ())
     found = memories_find(
         actor=asking.actor,
         user_id=asking.user_id,
@@ -106,12 +111,6 @@ def extract_by_model(
     if found.refused:
         left_out["tool_request"] = found.refused
     return ModelExtraction(facts, use.answered(found.provider, found.model), heard, left_out)
-
-
-def as_message(place: int, turn: Turn) -> ConversationMessage:
-    """Return a turn as extraction reads it. The id is its place."""
-    at = turn.at if isinstance(turn.at, datetime) and turn.at.tzinfo is not None else None
-    return ConversationMessage(str(place), turn.text, _HEARD[turn.role], turn.speaker, at)
 
 
 def facts_of(

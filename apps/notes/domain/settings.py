@@ -172,7 +172,8 @@ def set_members(text: str, values: Mapping[str, Any]) -> str:
     """Return the text of an object in which members have these values; new ones come last, set out like the others."""
     members = list_members(text)
     known = {member.name: member for member in members}  # of several, readers take the last one
-    added = "".join(f",{lead(text, members)}{member_text(name, values[name])}" for name in values if name not in known)
+    texts = {name: json.dumps({name: value}, ensure_ascii=False)[1:-1] for name, value in values.items()}
+    added = "".join(f",{lead(text, members)}{texts[name]}" for name in values if name not in known)
     if not members:
         opening = text.index("{")
         return f"{text[:opening]}{json.dumps(dict(values), ensure_ascii=False, indent=2)}{text[text.rindex('}') + 1 :]}"
@@ -190,11 +191,6 @@ def lead(text: str, members: list[Member]) -> str:
     if len(members) > 1:
         return text[text.index(",", members[-2].stop) + 1 : members[-1].begin]
     return text[text.index("{") + 1 : members[0].begin] if members else ""
-
-
-def member_text(name: str, value: Any) -> str:
-    """Return a member as JSON."""
-    return f"{json.dumps(name, ensure_ascii=False)}: {json.dumps(value, ensure_ascii=False)}"
 
 
 def after_space(text: str, at: int) -> int:

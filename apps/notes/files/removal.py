@@ -92,14 +92,10 @@ def take_away(folder: Folder, place: NotePlace, expected: str, step: Step) -> bo
             is_expected = digest(read_whole(directory, aside)) == expected
         finally:
             if not is_expected:
-                put_back(directory, aside, place.name)
+                # Where an editor saved once more, the hidden one is brought in by the next look.
+                with contextlib.suppress(FileExistsError):
+                    rename_new(directory, aside, place.name)
         return is_expected
-
-
-def put_back(directory: int, aside: str, name: str) -> None:
-    """Return its name to a file. Where an editor saved once more, the hidden one is brought in by the next look."""
-    with contextlib.suppress(FileExistsError):
-        rename_new(directory, aside, name)
 
 
 def note_rename(

@@ -15,7 +15,7 @@ from apps.core.steps import Step, no_step
 from apps.notes.domain.chunks import Chunk, chunk_note
 from apps.notes.files.folder import Folder
 from apps.notes.index.database import get_fact, set_fact, write
-from apps.notes.index.disk import NO_STAMP, FoundFile, Stamp, list_stamps, read_file
+from apps.notes.index.disk import NO_STAMP, Stamp, list_stamps, read_file
 from apps.notes.metrics import INDEX_FILES
 from apps.retrieval.domain.text.terms import terms
 
@@ -173,16 +173,13 @@ def read_changes(connection: apsw.Connection, folder: Folder, paths: Collection[
         sha256 = None if found.text is None else hashlib.sha256(found.text).digest()
         file_id = next_id if before is None else before.id
         next_id += before is None
-        row = (file_id, path, *(found.stamp or NO_STAMP), sha256, found.problem, is_settled_in_index(found))
+        # Whether the stamp of the file is enough to see that it has not changed.
+        is_settled = found.is_settled if found.text is not None else found.problem not in ("", "disk_error")
+        row = (file_id, path, *(found.stamp or NO_STAMP), sha256, found.problem, is_settled)
         change.files.append(row)
         if before is None or before.sha256 != sha256:
             change.chunks[file_id] = [(chunk.digest, chunk) for chunk in chunk_note(found.text or b"")]
     return change
-
-
-def is_settled_in_index(found: FoundFile) -> bool:
-    """Return whether the stamp of a file is enough to see that it has not changed."""
-    return found.is_settled if found.text is not None else bool(found.problem) and found.problem != "disk_error"
 
 
 def add_texts(connection: apsw.Connection, notes: Iterable[list[Digested]], step: Step) -> dict[bytes, int]:

@@ -88,7 +88,14 @@ def item_context(item: KnowledgeItem, access: Access, *, may_open: bool) -> dict
         "tags": ", ".join(str(tag) for tag in item.tags),
         "pointer": pointer_of(item, may_open=may_open),
         "facts": facts_of(item),
-        "history": [history_row(change) for change in changes.order_by("-pk")[:MAX_HISTORY]],
+        "history": [
+            (
+                badge(one.get_action_display(), ACTION_COLOURS[one.action]),
+                run_link(one.run),
+                short_commit(one.run.to_commit),
+            )
+            for one in changes.order_by("-pk")[:MAX_HISTORY]
+        ],
         "conflicts": [
             (reverse(CONFLICT_PAGE, args=[one.pk]), one.get_type_display(), one.get_state_display().lower())
             for one in conflicts.order_by("-pk")[:MAX_HISTORY]
@@ -124,12 +131,6 @@ def facts_of(item: KnowledgeItem) -> list[tuple[str, SafeString | str]]:
         (gettext("Id"), monospace(item.uuid)),
     ]
     return [(name, value) for name, value in facts if value and value != NOTHING]
-
-
-def history_row(change: SyncChange) -> tuple[str, SafeString, SafeString | str]:
-    """Return what a sync did, with links."""
-    what = badge(change.get_action_display(), ACTION_COLOURS[change.action])
-    return what, run_link(change.run), short_commit(change.run.to_commit)
 
 
 def text_of(item: KnowledgeItem, access: Access) -> dict[str, Any]:

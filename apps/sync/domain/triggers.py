@@ -91,7 +91,10 @@ def should_sync(facts: TriggerFacts, now: datetime) -> ShouldSync:
         return met
     daily = last_time(facts.daily_at, now) + timedelta(days=1) if facts.daily_at else None
     due = min(filter(None, (staleness_ends(facts), daily)), default=None)
-    return ShouldSync(False, "manual", "No trigger is met." if due else no_trigger_words(facts), due)
+    detail = "The source has no trigger; a person or a program starts its syncs."
+    if facts.session_threshold:
+        detail = f"{facts.sessions_since_sync} sessions since the last sync, of {facts.session_threshold}."
+    return ShouldSync(False, "manual", "No trigger is met." if due else detail, due)
 
 
 def triggers_met(facts: TriggerFacts, now: datetime) -> Iterator[ShouldSync]:
@@ -133,13 +136,6 @@ def last_time(at: time, now: datetime) -> datetime:
     """Return the last moment, up to now, at which it was this time of the day in UTC."""
     today = datetime.combine(now.astimezone(UTC).date(), at, UTC)
     return today if today <= now else today - timedelta(days=1)
-
-
-def no_trigger_words(facts: TriggerFacts) -> str:
-    """Return why nothing is due at any time."""
-    if facts.session_threshold:
-        return f"{facts.sessions_since_sync} sessions since the last sync, of {facts.session_threshold}."
-    return "The source has no trigger; a person or a program starts its syncs."
 
 
 FIRST_DELAY = timedelta(minutes=1)

@@ -182,14 +182,11 @@ def find_loss(sentence: str, facts: Sequence[str]) -> Loss | None:
         (Loss.LIMITS, limits_of(sentence) == frozenset().union(*map(limits_of, facts))),
         (Loss.READING, {readings_of(sentence)} == {readings_of(fact) for fact in facts}),
     )
-    found = next((loss for loss, is_kept in checks if not is_kept), None) or loss_of_words(sentence, facts)
-    return found or (Loss.CONTRADICTION if any(contradicts(sentence, fact) for fact in facts) else None)
-
-
-def loss_of_words(sentence: str, facts: Sequence[str]) -> Loss | None:
-    """Return what is lost of the words of facts, or of their order."""
-    fault = find_fault(sentence, facts, is_denied=any(map(negations_of, facts)))
-    return None if fault is None else FAULTS[fault]
+    if found := next((loss for loss, is_kept in checks if not is_kept), None):
+        return found
+    if fault := find_fault(sentence, facts, is_denied=any(map(negations_of, facts))):
+        return FAULTS[fault]
+    return Loss.CONTRADICTION if any(contradicts(sentence, fact) for fact in facts) else None
 
 
 def subject_of(fact: str) -> str:

@@ -45,7 +45,10 @@ def parse_markdown(text: str) -> Document:
     for line in visible_lines(text.split("\n")):
         current = sections[-1]
         if match := HEADING.match(line):
-            sections.append(Section(len(match.group(1)), heading_text(line[match.end() :])))
+            title = line[match.end() :][:MAX_MARKED_CHARS].rstrip()
+            bare = title.rstrip("#")  # number signs may close it
+            title = bare.rstrip() if not bare or bare[-1].isspace() else title
+            sections.append(Section(len(match.group(1)), title))
         elif match := KRAMDOWN_PART.match(line):
             sections.append(Section(1, match.group(1)))
         elif (match := BOLD_LINE.fullmatch(line)) and not (current.lines and current.lines[-1].strip()):
@@ -90,13 +93,6 @@ def without_comments(line: str) -> str:
         kept.append(before)
         line = after.split("-->", 1)[1]
     return "".join([*kept, line])
-
-
-def heading_text(rest: str) -> str:
-    """Return the text of a heading without the number signs that may close it."""
-    text = rest[:MAX_MARKED_CHARS].rstrip()
-    bare = text.rstrip("#")
-    return bare.rstrip() if not bare or bare[-1].isspace() else text
 
 
 def underline_level(line: str, before: list[str]) -> int:
@@ -174,14 +170,6 @@ def is_break(bare: str) -> bool:
     return bare[0] in "-*_=" and len(bare) > 2 and not bare.strip(bare[0] + " \t")
 
 
-def without_emphasis(text: str) -> str:
-    """Return a text without the signs around what is emphasised or struck out."""
-    for _ in range(3):
-        text = STAR.sub(r"\2", text)
-    text = BOLD.sub(lambda match: match.group(1) if " " in match.group(1) else match.group(), text)
-    return STRUCK.sub(r"\1", UNDERLINE.sub(r"\1", text))
-
-
 def plain_markdown(text: str) -> str:
     """Return a piece of Markdown as it is read: links as their text, without emphasis, code marks and tags."""
     text = text[:MAX_MARKED_CHARS].replace("\ue000", "").replace("\ue001", "")
@@ -195,6 +183,9 @@ def plain_markdown(text: str) -> str:
     text = FOOTNOTE.sub("", IMAGE.sub("", text))
     text = LINK.sub(r"\1", LINK.sub(r"\1", text))
     text = TAG.sub("", AUTOLINK.sub(r"\1", text))
-    text = ESCAPE.sub(r"\1", without_emphasis(text))
+    for _ in range(3):
+        text = STAR.sub(r"\2", text)
+    text = BOLD.sub(lambda match: match.group(1) if " " in match.group(1) else match.group(), text)
+    text = ESCAPE.sub(r"\1", STRUCK.sub(r"\1", UNDERLINE.sub(r"\1", text)))
     text = ASIDE.sub(lambda match: codes[int(match.group(1))] if int(match.group(1)) < len(codes) else "", text)
     return clean(html.unescape(text), MAX_MARKED_CHARS)

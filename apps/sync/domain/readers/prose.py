@@ -5,7 +5,6 @@ from collections.abc import Iterator
 
 from apps.sync.domain.readers.document import Block, BlockKind, Document, Section
 from apps.sync.domain.readers.fields import metadata_of
-from apps.sync.domain.readers.places import KINDS
 from apps.sync.domain.readers.rules import item_text
 from apps.sync.domain.readers.text import (
     MAX_MARKED_CHARS,
@@ -57,12 +56,6 @@ def split_title(title: str) -> tuple[str, str, str]:
     if match and match.end() < len(title):
         return title[match.end() :], (match.group(1) or "").upper(), match.group(2)
     return title, "", ""
-
-
-def without_kind(title: str) -> str:
-    """Return a written title without `ADR-0012: ` before it."""
-    rest, kind, _ = split_title(title)
-    return rest if kind.casefold() in KINDS else title
 
 
 def summary_of(document: Document, prefers_context: bool) -> str:

@@ -21,8 +21,8 @@ from apps.sync.domain.readers.front_matter import Node, parse_front_matter, spli
 from apps.sync.domain.readers.headers import NEEDED, read_headers, split_headers, unfold_opening
 from apps.sync.domain.readers.headers import YAML as FENCED_YAML
 from apps.sync.domain.readers.markdown import parse_markdown
-from apps.sync.domain.readers.places import Place, is_common_folder, place_of
-from apps.sync.domain.readers.prose import summary_of, title_of, without_kind
+from apps.sync.domain.readers.places import KINDS, Place, is_common_folder, place_of
+from apps.sync.domain.readers.prose import split_title, summary_of, title_of
 from apps.sync.domain.readers.records import is_record, own_statuses, read_marks, read_record
 from apps.sync.domain.readers.references import make_aliases, place_references, split_numbered
 from apps.sync.domain.readers.restructured import parse_restructured
@@ -135,16 +135,12 @@ def parse_document(path: str, text: str) -> Document:
     """Return the sections of a text, by the extension of its file; `.txt` is Markdown if it has such headings."""
     name = path.casefold()
     if name.endswith(EQUALS):
-        return parse_markdown(QUOTES.sub("**", EQUALS_HEADING.sub(marked_heading, text)))
+        marked = EQUALS_HEADING.sub(lambda match: f"{'#' * len(match.group(1))} {match.group(2)}", text)
+        return parse_markdown(QUOTES.sub("**", marked))
     is_markdown = name.endswith(MARKDOWN)
     if not is_markdown and not name.endswith(RESTRUCTURED):
         is_markdown = text.startswith("# ") or "\n# " in text or "\n## " in text
     return parse_markdown(text) if is_markdown else parse_restructured(text)
-
-
-def marked_heading(match: re.Match[str]) -> str:
-    """Return a heading between `=` as one of Markdown."""
-    return f"{'#' * len(match.group(1))} {match.group(2)}"
 
 
 def convention_of(parts: Parts, place: Place, wanted: Convention) -> Convention:
@@ -238,12 +234,14 @@ def finish(found: Found, place: Place, convention: Convention, settings: ReadSet
     """Return the item with its id, the names it may be referred to by, and defaults for what nothing says."""
     item_id, kind, number = identify(found, place)
     words = place.words[:1].upper() + place.words[1:]
+    bare, written_kind, _ = split_title(found.title)
+    title = clean(bare if written_kind.casefold() in KINDS else found.title, MAX_TITLE_CHARS)
     # What says nothing is a specification, and in force.
     return ParsedFile(
         path=place.path,
         item_id=item_id,
         type=found.type or ItemType.SPEC,
-        title=clean(without_kind(found.title), MAX_TITLE_CHARS) or clean(words, MAX_TITLE_CHARS) or item_id,
+        title=title or clean(words, MAX_TITLE_CHARS) or item_id,
         summary=found.summary,
         status=found.status or ItemStatus.ACCEPTED,
         layer=found.layer or settings.layer,

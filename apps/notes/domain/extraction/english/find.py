@@ -26,6 +26,7 @@ from apps.rules.domain.statements.read import read_sentence
 from apps.rules.domain.statements.statement import Mood, Statement
 
 MAX_VALUE_WORDS = 5
+_OWN_SUBJECT = re.compile(r"(?:i|i'm|i've|my|we|we're|we've|our)\b", re.IGNORECASE)
 _LEAD = re.compile(
     r"^(?:(?:and|but|so|also|well|oh|ok(?:ay)?|yes|yeah|yep|no|nope|sure|right|hmm|um|uh|hey|hi|hello|thanks"
     r"|thank you|anyway|because|since|although"
@@ -171,12 +172,14 @@ class EnglishReader:
         for statement, (start, end) in zip(statements, spans, strict=True):
             clause = _LEAD.sub("", _BETWEEN.sub("", text[start:end]))
             begun = match(clause, statement.mood)
-            if begun and (not open_end or found[-1].pattern != begun.name or has_own_subject(clause)):
+            if begun and (not open_end or found[-1].pattern != begun.name or _OWN_SUBJECT.match(clause)):
                 found.append(self.make(clause, begun, corrects))
                 open_end = True
             elif open_end and statement.mood in (Mood.ASSERTION, Mood.PLAN) and not is_own_sentence(clause):
-                joined = extended(text, found[-1].quote, end)
-                if joined:
+                # Together with what follows it in the sentence.
+                start = text.find(found[-1].quote)
+                joined = text[start:end] if start >= 0 else ""
+                if 0 < len(joined) <= MAX_CONTENT_CHARS:
                     found[-1] = self.make(joined, _BY_NAME[found[-1].pattern], corrects)
             else:
                 open_end = False
@@ -248,18 +251,6 @@ def spans_of(text: str, statements: Iterable[Statement]) -> list[tuple[int, int]
         at = start + len(statement.body)
         spans.append((start, at))
     return spans
-
-
-def extended(text: str, clause: str, end: int) -> str:
-    """Return a clause together with what follows it in the sentence, "" where that is too long."""
-    start = text.find(clause)
-    joined = text[start:end] if start >= 0 else ""
-    return joined if len(joined) <= MAX_CONTENT_CHARS else ""
-
-
-def has_own_subject(clause: str) -> bool:
-    """Return whether a clause has its own subject of the first person."""
-    return bool(re.match(r"(?:i|i'm|i've|my|we|we're|we've|our)\b", clause, re.IGNORECASE))
 
 
 def is_own_sentence(clause: str) -> bool:
