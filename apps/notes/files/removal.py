@@ -49,7 +49,12 @@ def folder_delete(
         for each in notes:  # one that cannot be read is an error before any of them is deleted
             Desk(user_id, each, author, now).look()
         deleted = [delete_at(Desk(user_id, each, author, now, step)) for each in notes]
-        remove_empty(folder_of(user_id), place, notes)
+        # Folders that had these notes and have nothing else, the deepest ones first.
+        folder = folder_of(user_id)
+        depth = len(place.segments)
+        parents = {each.segments[:length] for each in notes for length in range(depth, len(each.segments))}
+        for segments in sorted(parents, key=len, reverse=True):
+            remove_if_empty(folder, NotePlace(segments))  # hidden files of the hub may be in it for some seconds
         return deleted
 
 
@@ -82,7 +87,8 @@ def take_away(folder: Folder, place: NotePlace, expected: str, step: Step) -> bo
     Returns whether it had the expected text; any other text is put back, and so is one that cannot be read.
     """
     with folder.directory(place) as directory:
-        require_file(directory, place.name)
+        if not stat.S_ISREG(os.stat(place.name, dir_fd=directory, follow_symlinks=False).st_mode):
+            raise ConflictError(f"{place.name} is not a file.", code="not_a_file")
         aside = displaced_name(place.name, expected)
         rename_within(directory, place.name, aside)
         step("sync directory")
@@ -212,7 +218,9 @@ def move(folder: Folder, old: NotePlace, new: NotePlace, step: Step) -> None:
     """Rename a file or a folder to a name that nothing has. Raises NotFoundError, ConflictError."""
     step("rename")
     with folder.directory(old) as source, folder.directory(new, create=True) as target:
-        require_plain(source, old.name)
+        mode = os.stat(old.name, dir_fd=source, follow_symlinks=False).st_mode
+        if not stat.S_ISREG(mode) and not stat.S_ISDIR(mode):
+            raise ConflictError(f"{old.name} is not a file.", code="not_a_file")
         try:
             rename_new(source, old.name, new.name, target)
         except FileExistsError as error:
@@ -220,27 +228,6 @@ def move(folder: Folder, old: NotePlace, new: NotePlace, step: Step) -> None:
         step("sync directory")
         os.fsync(target)
         os.fsync(source)
-
-
-def require_file(directory: int, name: str) -> None:
-    """Raise ConflictError for what is no regular file, OSError."""
-    if not stat.S_ISREG(os.stat(name, dir_fd=directory, follow_symlinks=False).st_mode):
-        raise ConflictError(f"{name} is not a file.", code="not_a_file")
-
-
-def require_plain(directory: int, name: str) -> None:
-    """Raise ConflictError for what is neither a regular file nor a folder, OSError."""
-    mode = os.stat(name, dir_fd=directory, follow_symlinks=False).st_mode
-    if not stat.S_ISREG(mode) and not stat.S_ISDIR(mode):
-        raise ConflictError(f"{name} is not a file.", code="not_a_file")
-
-
-def remove_empty(folder: Folder, place: NotePlace, notes: list[NotePlace]) -> None:
-    """Remove folders that had these notes and have nothing else, the deepest ones first."""
-    depth = len(place.segments)
-    parents = {each.segments[:length] for each in notes for length in range(depth, len(each.segments))}
-    for segments in sorted(parents, key=len, reverse=True):
-        remove_if_empty(folder, NotePlace(segments))  # hidden files of the hub may be in it for some seconds
 
 
 def remove_if_empty(folder: Folder, place: NotePlace) -> None:

@@ -91,7 +91,13 @@ class FolderEvents:
         watched = Watched(identity)
         self._folders[folder.path] = watched
         try:
-            require_local(folder.path)
+            if not sys.platform.startswith("linux"):
+                raise EventsUnavailableError("this system does not report changes of files")
+            buffer = ctypes.create_string_buffer(512)
+            checked(system_library().statfs(os.fsencode(folder.path), buffer))
+            kind = ctypes.c_long.from_buffer(buffer).value & 0xFFFFFFFF
+            if kind not in _LOCAL:
+                raise EventsUnavailableError("the notes are on a network file system, or on one that is not known")
             for directory in list_directories(folder):
                 number = self._add(folder.path / directory, is_root=not directory)
                 if number in self._owners and self._owners[number][0] != folder.path:
@@ -172,17 +178,6 @@ def checked(result: int) -> int:
     if number in {errno.ENOSPC, errno.EMFILE, errno.ENFILE, errno.ENOMEM}:
         raise EventsUnavailableError("a limit of the kernel (fs.inotify) is reached")
     raise OSError(number, os.strerror(number))
-
-
-def require_local(path: Path) -> None:
-    """Raise EventsUnavailableError unless a folder is on a file system whose changes are all made by this kernel."""
-    if not sys.platform.startswith("linux"):
-        raise EventsUnavailableError("this system does not report changes of files")
-    buffer = ctypes.create_string_buffer(512)
-    checked(system_library().statfs(os.fsencode(path), buffer))
-    kind = ctypes.c_long.from_buffer(buffer).value & 0xFFFFFFFF
-    if kind not in _LOCAL:
-        raise EventsUnavailableError("the notes are on a network file system, or on one that is not known")
 
 
 _libraries: list[ctypes.CDLL] = []

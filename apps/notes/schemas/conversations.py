@@ -237,27 +237,28 @@ def conversation_json(conversation: Conversation, new_messages: int) -> Conversa
     }
 
 
-def message_json(message: ConversationMessage) -> MessageOutput:
-    """Return a message as the API shows it."""
-    return {
-        "id": str(message.uuid),
-        "message_id": message.caller_id,
-        "number": message.number,
-        "role": message.role,
-        "speaker": message.speaker,
-        "content": None if message.cleared_at else message.content,
-        "at": iso(message.at),
-        "recalled": message.recalled,
-        "run": str(message.run.uuid) if message.run else None,
-    }
-
-
 def detail_json(
     conversation: Conversation, new_messages: int, latest: Iterable[ConversationMessage]
 ) -> ConversationDetailOutput:
     """Return a conversation with messages as the API shows it."""
     shown = conversation_json(conversation, new_messages)
-    return {**shown, "latest_messages": [message_json(message) for message in latest]}
+    return {
+        **shown,
+        "latest_messages": [
+            {
+                "id": str(message.uuid),
+                "message_id": message.caller_id,
+                "number": message.number,
+                "role": message.role,
+                "speaker": message.speaker,
+                "content": None if message.cleared_at else message.content,
+                "at": iso(message.at),
+                "recalled": message.recalled,
+                "run": str(message.run.uuid) if message.run else None,
+            }
+            for message in latest
+        ],
+    }
 
 
 def added_json(added: AddedMessage) -> AddedMessageOutput:

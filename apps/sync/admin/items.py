@@ -76,6 +76,17 @@ def item_context(item: KnowledgeItem, access: Access, *, may_open: bool) -> dict
     changes = SyncChange.objects.filter(run__source=item.source, item_id=item.item_id)
     changes = changes.select_related("run").defer("before", "after")
     conflicts = PointerConflict.objects.filter(source=item.source, item_id=item.item_id)
+    facts: list[tuple[str, SafeString | str]] = [
+        (gettext("In force"), gettext("Yes") if item.status == IN_FORCE else gettext("No")),
+        (gettext("Item id"), item.item_id),
+        (gettext("File"), monospace(item.path)),
+        (gettext("Layer"), item.get_layer_display()),
+        (gettext("Owner"), item.source.user_id),
+        (gettext("Commit"), short_commit(item.commit)),
+        (gettext("Synced"), moment(item.synced_at)),
+        (gettext("Hash"), monospace(item.hash)),
+        (gettext("Id"), monospace(item.uuid)),
+    ]
     return {
         "label": item_label(item),
         "source": source_link(item.source),
@@ -87,7 +98,7 @@ def item_context(item: KnowledgeItem, access: Access, *, may_open: bool) -> dict
         ],
         "tags": ", ".join(str(tag) for tag in item.tags),
         "pointer": pointer_of(item, may_open=may_open),
-        "facts": facts_of(item),
+        "facts": [(name, value) for name, value in facts if value and value != NOTHING],
         "history": [
             (
                 badge(one.get_action_display(), ACTION_COLOURS[one.action]),
@@ -115,22 +126,6 @@ def pointer_of(item: KnowledgeItem, *, may_open: bool) -> dict[str, Any]:
         "changed": moment(memory.updated_at),
         "is_active": memory.is_active,
     }
-
-
-def facts_of(item: KnowledgeItem) -> list[tuple[str, SafeString | str]]:
-    """Return names and values of the item itself."""
-    facts: list[tuple[str, SafeString | str]] = [
-        (gettext("In force"), gettext("Yes") if item.status == IN_FORCE else gettext("No")),
-        (gettext("Item id"), item.item_id),
-        (gettext("File"), monospace(item.path)),
-        (gettext("Layer"), item.get_layer_display()),
-        (gettext("Owner"), item.source.user_id),
-        (gettext("Commit"), short_commit(item.commit)),
-        (gettext("Synced"), moment(item.synced_at)),
-        (gettext("Hash"), monospace(item.hash)),
-        (gettext("Id"), monospace(item.uuid)),
-    ]
-    return [(name, value) for name, value in facts if value and value != NOTHING]
 
 
 def text_of(item: KnowledgeItem, access: Access) -> dict[str, Any]:

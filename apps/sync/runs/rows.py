@@ -166,22 +166,17 @@ def write_conflicts(
     PointerConflict.objects.bulk_create(new, batch_size=1_000)
     for row in new:
         if row.state == SyncConflictState.OPEN:
-            emit_found(run, row, now)
+            emit(
+                ConflictFound(
+                    source_id=run.source.uuid,
+                    run_id=run.uuid,
+                    user_id=run.source.user_id,
+                    at=now,
+                    conflict_id=row.uuid,
+                    type=str(row.type),
+                    item_id=row.item_id,
+                )
+            )
     outdated = PointerConflict.objects.filter(pk__in=[row.pk for row in waiting.values()])
     outdated.update(state=SyncConflictState.OUTDATED, resolved_at=now)
     return found
-
-
-def emit_found(run: SyncRun, row: PointerConflict, now: datetime) -> None:
-    """Emit that a conflict waits for a person."""
-    emit(
-        ConflictFound(
-            source_id=run.source.uuid,
-            run_id=run.uuid,
-            user_id=run.source.user_id,
-            at=now,
-            conflict_id=row.uuid,
-            type=str(row.type),
-            item_id=row.item_id,
-        )
-    )

@@ -104,7 +104,14 @@ def english_date(found: re.Match[str], at: date) -> str:
         if found["ago"]:
             return moved(at, -number_of(found["ago"]), found["ago_unit"].lower())
         if found["weekday"]:
-            return weekday_of(found["which"].lower(), _DAYS.index(found["weekday"].lower()), at)
+            which = found["which"].lower()
+            day = _DAYS.index(found["weekday"].lower())
+            monday = at - timedelta(days=at.weekday())
+            if which == "next":
+                return str(monday + timedelta(weeks=1, days=day))
+            if which in ("last", "since"):
+                return str(at - timedelta(days=(at.weekday() - day - 1) % 7 + 1))
+            return str(at + timedelta(days=(day - at.weekday()) % 7))
         if found["span"]:
             steps = {"next": 1, "last": -1}.get(found["span_which"].lower(), 0)
             return span_of(found["span"].lower(), steps, at)
@@ -172,16 +179,6 @@ def number_of(word: str) -> int:
     """Return the number that a word or digits say."""
     lowered = word.lower()
     return int(lowered) if lowered.isdigit() else _NUMBERS[lowered.removeprefix("a ") if " " in lowered else lowered]
-
-
-def weekday_of(which: str, day: int, at: date) -> str:
-    """Return the day of the week that "next", "last", "this" or "on" means."""
-    monday = at - timedelta(days=at.weekday())
-    if which == "next":
-        return str(monday + timedelta(weeks=1, days=day))
-    if which in ("last", "since"):
-        return str(at - timedelta(days=(at.weekday() - day - 1) % 7 + 1))
-    return str(at + timedelta(days=(day - at.weekday()) % 7))
 
 
 def span_of(span: str, steps: int, at: date) -> str:
