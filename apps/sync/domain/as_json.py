@@ -12,7 +12,6 @@ from apps.sync.domain.knowledge import (
     Convention,
     ItemStatus,
     ItemType,
-    KnowledgeItem,
     Layer,
     ParsedFile,
     RefusedFile,
@@ -80,56 +79,9 @@ def parsed_from_json(data: Mapping[str, Any]) -> ParsedFile:
         raise StateCorruptedError("A stored file has not the fields that it should have.") from error
 
 
-def item_to_json(item: KnowledgeItem) -> dict[str, Any]:
-    """Return an item for a JSON column."""
-    return {
-        "item_id": item.item_id,
-        "path": item.path,
-        "type": item.type.value,
-        "title": item.title,
-        "summary": item.summary,
-        "status": item.status.value,
-        "layer": item.layer.value,
-        "hash": item.hash,
-        "constraints": constraints_to_json(item.constraints),
-        "tags": list(item.tags),
-        "supersedes": list(item.supersedes),
-        "superseded_by": list(item.superseded_by),
-    }
-
-
-def item_from_json(data: Mapping[str, Any]) -> KnowledgeItem:
-    """Return an item from its JSON. Raises StateCorruptedError for anything that `item_to_json` does not return."""
-    try:
-        return KnowledgeItem(
-            item_id=data["item_id"],
-            path=data["path"],
-            type=_TYPES[data["type"]],
-            title=data["title"],
-            summary=data["summary"],
-            status=_STATUSES[data["status"]],
-            layer=_LAYERS[data["layer"]],
-            hash=data["hash"],
-            constraints=constraints_from_json(data["constraints"]),
-            tags=tuple(data["tags"]),
-            supersedes=tuple(data["supersedes"]),
-            superseded_by=tuple(data["superseded_by"]),
-        )
-    except (KeyError, TypeError, ValueError) as error:
-        raise StateCorruptedError("A stored item has not the fields that it should have.") from error
-
-
 def refused_to_json(refused: RefusedFile) -> dict[str, str]:
     """Return a refused file for the failed items of a run."""
     return {"path": refused.path, "code": refused.code, "detail": refused.detail}
-
-
-def refused_from_json(data: Mapping[str, Any]) -> RefusedFile:
-    """Return a refused file from its JSON. Raises StateCorruptedError for anything else."""
-    try:
-        return RefusedFile(path=data["path"], code=data["code"], detail=data["detail"])
-    except (KeyError, TypeError) as error:
-        raise StateCorruptedError("A stored refusal has not the fields that it should have.") from error
 
 
 def items_digest(rows: Iterable[StoredItem]) -> str:
@@ -138,12 +90,7 @@ def items_digest(rows: Iterable[StoredItem]) -> str:
     return hashlib.sha256(json.dumps(values).encode()).hexdigest()
 
 
-def state_checksum(rows: Iterable[StoredItem], commit: str, last_sync_at: datetime | None) -> str:
-    """Return the sha-256 in hex of items in any order, of the commit and of the time of the last sync."""
-    return digest_checksum(items_digest(rows), commit, last_sync_at)
-
-
 def digest_checksum(items: str, commit: str, last_sync_at: datetime | None) -> str:
-    """Return what `state_checksum` returns, of a digest of the items."""
+    """Return the sha-256 in hex of a digest of the items, of the commit and of the time of the last sync."""
     at = last_sync_at.astimezone(UTC).isoformat() if last_sync_at else ""
     return hashlib.sha256(json.dumps([items, commit, at]).encode()).hexdigest()
