@@ -97,21 +97,21 @@ def daily_place(day: date) -> NotePlace:
     return NotePlace((DAILY_FOLDER, f"{day.isoformat()}.md"))
 
 
-def parse_place(path: str, attr: str = "path") -> NotePlace:
+def parse_place(path: str) -> NotePlace:
     """Return the place that a relative path names.
 
     Raises InvalidInputError for a path that could leave the folder, or that some file system cannot hold.
     """
     segments = tuple(path.split("/"))
     if len(segments) > MAX_SEGMENTS:
-        raise InvalidInputError(f"A path can have at most {MAX_SEGMENTS} parts.", attr=attr, code="too_deep")
+        raise InvalidInputError(f"A path can have at most {MAX_SEGMENTS} parts.", attr="path", code="too_deep")
     for segment in segments:
         problem = problem_of(segment)
         if problem is not None:
-            raise InvalidInputError(f"A part of the path {problem}.", attr=attr, code="path")
+            raise InvalidInputError(f"A part of the path {problem}.", attr="path", code="path")
     if segments[0].casefold() == USERS_FOLDER:
         detail = f"The folder {USERS_FOLDER} is where the notes of other users are."
-        raise InvalidInputError(detail, attr=attr, code="path")
+        raise InvalidInputError(detail, attr="path", code="path")
     return NotePlace(segments)
 
 

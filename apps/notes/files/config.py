@@ -13,7 +13,6 @@ from typing import Any
 
 from apps.core.domain.clock import SYSTEM_CLOCK, Clock, utcnow
 from apps.core.domain.errors import InvalidInputError, MemoryHubError, NotFoundError, UnavailableError
-from apps.core.steps import Step, no_step
 from apps.notes.domain.places import CONFIG
 from apps.notes.domain.settings import (
     SAFE,
@@ -83,14 +82,13 @@ def config_change(
     *,
     author: str,
     clock: Clock = SYSTEM_CLOCK,
-    step: Step = no_step,
 ) -> ReadConfig:
     """Set some settings, by their names in camelCase; everything else in the file stays as it was written.
 
     Raises ConflictError for a file that the hub cannot read, UnavailableError.
     """
     with notes_lock(user_id):
-        desk = Desk(user_id, CONFIG, author, utcnow(clock), step)
+        desk = Desk(user_id, CONFIG, author, utcnow(clock))
         for _ in range(_TRIES):
             # The writer of a file that is broken and was written a moment ago may not be done.
             if any(problem.code == UNSETTLED for problem in look(desk).problems):

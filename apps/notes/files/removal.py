@@ -36,9 +36,7 @@ def note_delete(
         return delete_at(Desk(user_id, place, author, utcnow(clock), step))
 
 
-def folder_delete(
-    user_id: str, place: NotePlace, *, author: str, clock: Clock = SYSTEM_CLOCK, step: Step = no_step
-) -> list[NoteVersion]:
+def folder_delete(user_id: str, place: NotePlace, *, author: str, clock: Clock = SYSTEM_CLOCK) -> list[NoteVersion]:
     """Delete all notes in a folder, and the folders that are empty then; other files of the person stay.
 
     Raises NotFoundError for a folder without notes, InvalidInputError, ConflictError.
@@ -48,7 +46,7 @@ def folder_delete(
         notes = notes_in(folder_of(user_id), place)
         for each in notes:  # one that cannot be read is an error before any of them is deleted
             Desk(user_id, each, author, now).look()
-        deleted = [delete_at(Desk(user_id, each, author, now, step)) for each in notes]
+        deleted = [delete_at(Desk(user_id, each, author, now)) for each in notes]
         # Folders that had these notes and have nothing else, the deepest ones first.
         folder = folder_of(user_id)
         depth = len(place.segments)

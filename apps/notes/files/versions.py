@@ -46,7 +46,6 @@ def add_version(
     *,
     author: str,
     at: datetime,
-    operation: str = "",
     is_written: bool = True,
     other: NotePlace | None = None,
 ) -> NoteVersion:
@@ -59,7 +58,6 @@ def add_version(
         sha256=digest(text),
         size=len(text),
         text=zlib.compress(text),
-        operation=operation,
         author=author,
         at=at,
         is_written=is_written,

@@ -3,7 +3,7 @@
 import logging
 import time
 from collections import OrderedDict
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
@@ -67,16 +67,13 @@ def refresh_after_write(user_id: str) -> None:
     _pauses.get().begin(user_id, time.monotonic() - began)
 
 
-def indexes_look(users: Iterable[str] | None = None) -> int:
-    """Compare the files of users, by default of all, with their indexes. Return how many there were."""
-    number = 0
-    for user in find_users() if users is None else users:
+def indexes_look() -> None:
+    """Compare the files of all users with their indexes."""
+    for user in find_users():
         try:
             index_of(place_of(user)).refresh(everything=True)
-            number += 1
         except MemoryHubError as error:
             logger.warning("the index of a user's notes could not be refreshed: %s", error.code)
-    return number
 
 
 def index_rebuild(user_id: str, *, step: Step = no_step, progress: Progress | None = None) -> None:
