@@ -217,13 +217,9 @@ def prompt_compose(
             query = SearchQuery(scope=Scope(user_id=owner), query=message, top_k=limit, in_force=True)
             found = memory_search(access, query).found
             for each in found:
-                said = (
-                    f"(Replaced by the one before this.) {each.memory.content}"
-                    if each.replaced
-                    else each.memory.content
-                )
+                mark = "(Replaced by the one before this.) " if each.replaced else ""
                 origin = WriteOrigin(each.memory.origin)
-                memories.append(Passage(said, memory=str(each.memory.uuid), origin=origin))
+                memories.append(Passage(mark + each.memory.content, memory=str(each.memory.uuid), origin=origin))
         except UnavailableError as error:
             reason = reason or error.detail
     today = utcnow(clock).astimezone(zone or UTC).date()

@@ -62,14 +62,6 @@ class Governed:
         return EventHistogram(buckets, {name: counts for name, counts in kept.items() if any(counts)}, found.since)
 
 
-def governed_by(policy: RetentionPolicy) -> Governed:
-    """Return the events that a policy is for."""
-    if policy.household_id != GLOBAL_HOUSEHOLD:
-        return Governed(Scope(household_id=policy.household_id))
-    own = RetentionPolicy.objects.exclude(household_id=GLOBAL_HOUSEHOLD).order_by("household_id")
-    return Governed(Scope(), tuple(own.values_list("household_id", flat=True)))
-
-
 def horizon_context(request: HttpRequest, asked: Mapping[str, Any], may_change: bool) -> dict[str, Any]:
     """Return the slider, the bars and what would go, for the policy and the days that are asked for."""
     policies = list(RetentionPolicy.objects.order_by("household_id"))
@@ -89,7 +81,10 @@ def horizon_context(request: HttpRequest, asked: Mapping[str, Any], may_change: 
 
 def going_context(access: Access, policy: RetentionPolicy, days: int, now: datetime) -> dict[str, Any]:
     """Return the bars of a policy's events, and how many of each type are older than so many days."""
-    governed = governed_by(policy)
+    governed = Governed(Scope(household_id=policy.household_id))
+    if policy.household_id == GLOBAL_HOUSEHOLD:
+        own = RetentionPolicy.objects.exclude(household_id=GLOBAL_HOUSEHOLD).order_by("household_id")
+        governed = Governed(Scope(), tuple(own.values_list("household_id", flat=True)))
     first, last = event_extent(access, governed.scope) or (now, now)
     buckets = plan_buckets(first, max(last, now) + MICROSECOND)
     before = cutoffs_at([RetentionRule("", days, is_enabled=True)], now).of("")

@@ -68,20 +68,15 @@ def event_owners(access: Access, limit: int) -> list[str]:
         with connection.cursor() as cursor:
             cursor.execute(f"SELECT {VERSION}")
             (version,) = cursor.fetchone()
-        return version, users_of_rows(access, limit)
+        if access.bound.is_everything:
+            return version, distinct_values(TimelineEvent, "user_id", limit)
+        rows = TimelineEvent.objects.visible_to(access).order_by("user_id")
+        return version, list(rows.values_list("user_id", flat=True).distinct()[:limit])
 
     def join(rows: list[str], view: ArchiveView) -> list[str]:
         return sorted({*rows, *(key.user_id for key, _ in view.index.scope_counts(access.bound))})[:limit]
 
     return of_one_moment(read, join)
-
-
-def users_of_rows(access: Access, limit: int) -> list[str]:
-    """Return the first users of whom the caller may see rows."""
-    if access.bound.is_everything:
-        return distinct_values(TimelineEvent, "user_id", limit)
-    rows = TimelineEvent.objects.visible_to(access).order_by("user_id")
-    return list(rows.values_list("user_id", flat=True).distinct()[:limit])
 
 
 def event_parts(access: Access) -> dict[Scope, int]:

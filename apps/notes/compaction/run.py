@@ -73,19 +73,15 @@ def compaction_request_due(user_id: str, *, actor: str, clock: Clock = SYSTEM_CL
     if not config.llm_compaction_enabled:
         return None
     note = note_read(user_id, MAIN, clock=clock)
-    if not should_compact(config, note.text or b"", note.sha256, last_of(user_id)):
+    # The last one that has read the text.
+    row = Compaction.objects.filter(user_id=user_id).exclude(base_sha256="").newest_first().first()
+    last = None
+    if row is not None:
+        facts = row.facts_after if row.state == CompactionState.APPLIED else row.facts_before
+        last = LastCompaction(frozenset({row.base_sha256, row.draft_sha256}), facts)
+    if not should_compact(config, note.text or b"", note.sha256, last):
         return None
     return compaction_request(user_id, actor=actor, automatic=True, clock=clock)
-
-
-def last_of(user_id: str) -> LastCompaction | None:
-    """Return the last compaction of a user that has read the text; None where there is none."""
-    last = Compaction.objects.filter(user_id=user_id).exclude(base_sha256="").newest_first().first()
-    if last is None:
-        return None
-    is_shorter = last.state == CompactionState.APPLIED
-    facts = last.facts_after if is_shorter else last.facts_before
-    return LastCompaction(frozenset({last.base_sha256, last.draft_sha256}), facts)
 
 
 PURPOSE = "compact"
