@@ -25,7 +25,7 @@ from apps.episodic.domain.window import Window
 from apps.episodic.events import PruneReason
 from apps.episodic.maintenance.archive import archived_rows_drop
 from apps.episodic.maintenance.remove import Removal, removal_preview, remove_batch, segment_remove
-from apps.episodic.maintenance.runner import MaintenanceRunner, maintenance_run, no_progress
+from apps.episodic.maintenance.runner import maintenance_run, no_progress
 from apps.episodic.models import RetentionPolicy, Segment, TimelineEvent
 from apps.episodic.queries.export import ExportFilter, read_from
 from apps.episodic.queries.text_search import VECTOR_CACHE
@@ -67,7 +67,15 @@ class EventErasure(PersonalStore):
         removal = Removal(Q(user_id=user_id), of_user, PruneReason.MANUAL, ACTOR, is_announced=False)
         with maintenance_run(WAIT_SECONDS, SYSTEM_CLOCK, step=step) as runner:
             archived_rows_drop(runner)
-            yield from forget_rows(user_id, removal, runner)
+            # The files of sealed segments hold more than their rows from then on.
+            count = 1
+            while count:
+                _, count, unsealed = remove_batch(TimelineEvent.objects.filter(user_id=user_id), removal, runner.clock)
+                runner.step("events: rows")
+                for name in unsealed:
+                    remove_file(name)
+                if count:
+                    yield count
             archived = Segment.objects.filter(state=SegmentState.ARCHIVED, rows=RowsState.GONE)
             for segment in archived.order_by("pk"):
                 try:
@@ -99,19 +107,6 @@ class EventErasure(PersonalStore):
     def drop_caches(self) -> None:
         archive_cache().rebuild()
         VECTOR_CACHE.forget()
-
-
-def forget_rows(user_id: str, removal: Removal, runner: MaintenanceRunner) -> Iterator[int]:
-    """Delete rows, and the files of sealed segments that hold more than their rows from then on."""
-    rows = TimelineEvent.objects.filter(user_id=user_id)
-    while True:
-        _, count, unsealed = remove_batch(rows, removal, runner.clock)
-        runner.step("events: rows")
-        for name in unsealed:
-            remove_file(name)
-        if not count:
-            return
-        yield count
 
 
 def may_hold(file_name: str, user_id: str) -> bool:

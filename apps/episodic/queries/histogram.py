@@ -4,16 +4,14 @@ Rows are counted by the database, from an index by time. Of a file of which most
 read once and kept (`store.columns`); of another one, only the runs that are counted.
 """
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Any
 
 import numpy as np
 from django.db import connection
 
 from apps.core.domain.scope import Access, Reach, Scope
-from apps.episodic.domain.archive_index import Selection
 from apps.episodic.domain.event import EventRecord
 from apps.episodic.domain.histogram import Buckets, EventDays, EventHistogram, Spans
 from apps.episodic.domain.segment_file.format import Array, SegmentDamagedError, microseconds, moment_of
@@ -162,8 +160,9 @@ def extent_of_rows(reach: Reach) -> tuple[int, list[datetime]]:
 def count_archived(view: ArchiveView, reach: Reach, counts: Counts) -> None:
     """Add the archived events, the latest files first, until MAX_READ were read. Raises ArchivedFileDamagedError."""
     left, cache = MAX_READ, COLUMN_CACHE.get()
-    for segment, runs in by_file(view.index.select(reach, *counts.span)):
-        file = view.index.file(segment)
+    selected = view.index.select(reach, *counts.span).runs
+    for segment in dict.fromkeys(selected["segment"].tolist()):
+        file, runs = view.index.file(segment), selected[selected["segment"] == segment]
         wanted = int(runs["count"].sum(dtype=np.int64))
         is_whole = wanted >= WHOLE_SHARE * file.summary.event_count
         if cache.known(file) is None:
@@ -182,10 +181,3 @@ def count_archived(view: ArchiveView, reach: Reach, counts: Counts) -> None:
             raise ArchivedFileDamagedError(view.segment(segment), error) from error
         for records in RunReader(view).read(runs):
             counts.add_records(records)
-
-
-def by_file(selection: Selection) -> Iterator[tuple[int, Any]]:
-    """Yield each file with its selected runs, the one that ends latest first."""
-    runs = selection.runs
-    for segment in dict.fromkeys(runs["segment"].tolist()):
-        yield segment, runs[runs["segment"] == segment]

@@ -8,7 +8,6 @@ import os
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import datetime
 from typing import Any
 
 from apps.core.domain.clock import SYSTEM_CLOCK, Clock, utcnow
@@ -194,7 +193,7 @@ def set_aside(desk: Desk, reason: str, expected: str | None) -> ReadConfig | Non
     expected: the digest of its text, None for one that is too large. One that was written a moment ago stays, for its
     writer may not be done; None is returned where an editor saved another text since, which is put back.
     """
-    name = f"{_BROKEN}{moment_text(desk.now)}"
+    name = f"{_BROKEN}{desk.now:%Y%m%dT%H%M%SZ}"
     with desk.folder.directory(CONFIG) as directory:
         try:
             written = os.stat(CONFIG.name, dir_fd=directory, follow_symlinks=False).st_mtime
@@ -229,11 +228,6 @@ def has_text(directory: int, name: str, expected: str | None) -> bool:
         return digest(read_whole(directory, name)) == expected
     except InvalidInputError:
         return expected is None
-
-
-def moment_text(now: datetime) -> str:
-    """Return a moment as a part of a file name."""
-    return f"{now:%Y%m%dT%H%M%SZ}"
 
 
 def last_set_aside(folder: Folder) -> str | None:

@@ -69,7 +69,9 @@ def look(
     before those that are gone.
     """
     found, known = list_stamps(folder), known_files(connection)
-    changed = [path for path, stamp in found.items() if not is_current(known.get(path), stamp)]
+    # The index has a file as it is, as far as its stamp says.
+    current = {path for path, one in known.items() if one.is_settled and one.stamp == found.get(path)}
+    changed = [path for path in found if path not in current]
     gone = [path for path in known if path not in found]
     paths, done = [*changed, *gone], 0
     for batch in batches(paths, found):
@@ -94,11 +96,6 @@ def batches(paths: Iterable[str], stamps: Mapping[str, Stamp]) -> Iterator[list[
             batch, size = [], 0
     if batch:
         yield batch
-
-
-def is_current(known: KnownFile | None, stamp: Stamp) -> bool:
-    """Return whether the index has a file as it is, as far as its stamp says."""
-    return known is not None and known.is_settled and known.stamp == stamp
 
 
 def known_files(connection: apsw.Connection, paths: Collection[str] | None = None) -> dict[str, KnownFile]:

@@ -2,8 +2,6 @@
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from datetime import datetime
-from uuid import UUID
 
 from apps.sync.domain.knowledge import ItemStatus, KnowledgeItem
 from apps.sync.domain.state import ConflictType, Resolution, SeenPointer, StoredItem, SyncConflict
@@ -39,13 +37,8 @@ def by_item(pointers: Iterable[SeenPointer]) -> dict[str, list[SeenPointer]]:
         groups[pointer.item_id].append(pointer)
     for group in groups.values():
         if len(group) > 1:
-            group.sort(key=age, reverse=True)
+            group.sort(key=lambda pointer: (pointer.created_at, pointer.updated_at, pointer.uuid), reverse=True)
     return groups
-
-
-def age(pointer: SeenPointer) -> tuple[datetime, datetime, UUID]:
-    """Return what pointers are ordered by, the newest last."""
-    return pointer.created_at, pointer.updated_at, pointer.uuid
 
 
 def detect_conflicts(

@@ -107,7 +107,10 @@ class ChineseReader:
             value = sentence[parts[0].start : parts[0].end]
             return [Found("", patterns.LAST[0].category, sentence, 0.0, "", True, value)]
         if found:
-            self.person = person_of(found[-1].content)
+            # Whom the fact is about, such as 我妹妹; the speaker otherwise.
+            content = found[-1].content
+            person = _KIN.match(content.translate(FOLD))
+            self.person = content[: person.end()] if person else ""
         return found
 
     def find_order(self, sentence: str, parts: list[Part]) -> Found | None:
@@ -221,9 +224,3 @@ def has_date(plain: str) -> bool:
     if all(_TODAY.match(found) for found in ahead) and _DONE.search(plain) and not _AHEAD.search(plain):
         return False
     return (bool(ahead) or bool(_FESTIVAL.search(plain))) and not plain.endswith("了")
-
-
-def person_of(content: str) -> str:
-    """Return the person whom a fact is about, such as 我妹妹; "" for the speaker."""
-    found = _KIN.match(content.translate(FOLD))
-    return content[: found.end()] if found else ""
