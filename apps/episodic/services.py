@@ -23,7 +23,7 @@ from apps.episodic.retention.prune import (
     timeline_prune,
 )
 from apps.episodic.retention.purge import event_delete, events_purge, events_written, events_written_remove
-from apps.episodic.store.quarantine import segment_quarantine
+from apps.episodic.store.catalogue import segment_quarantine
 from apps.episodic.warnings import warning_end, warning_report
 
 __all__ = [

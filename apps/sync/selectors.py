@@ -36,8 +36,7 @@ from apps.sync.querysets import (
     SourceQuerySet,
 )
 from apps.sync.repository.entries import LoggedCommit
-from apps.sync.sources.access import ONLY_ITEMS, is_inside, source_inside, source_to_read
-from apps.sync.sources.facts import trigger_facts
+from apps.sync.sources.access import ONLY_ITEMS, is_inside, source_inside, source_to_read, trigger_facts
 from apps.sync.sources.texts import ItemDiff, ItemText, compare_texts, read_history, read_text
 
 __all__ = [

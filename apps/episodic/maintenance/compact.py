@@ -18,9 +18,8 @@ from apps.episodic.domain.segment_file.format import SegmentDamagedError, Segmen
 from apps.episodic.domain.segment_state import RowsState, SegmentSize, SegmentState, merge_plan
 from apps.episodic.maintenance.seal import file_columns, segment_end_empty
 from apps.episodic.models import Segment
-from apps.episodic.store.catalogue import catalogue_bump, segment_step
+from apps.episodic.store.catalogue import catalogue_bump, file_open, segment_step
 from apps.episodic.store.files import new_file_name, require_room, write_segment
-from apps.episodic.store.quarantine import file_open
 
 # Besides WRITE_STEPS, which come after the first.
 REPLACE_STEPS = ("replace: begin", "replace: flip", "replace: flipped")

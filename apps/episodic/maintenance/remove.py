@@ -23,9 +23,8 @@ from apps.episodic.maintenance.archive import ROWS_AT_ONCE, archived_rows_drop
 from apps.episodic.maintenance.compact import segments_replace
 from apps.episodic.maintenance.runner import MaintenanceRunner, RunReport, Watch
 from apps.episodic.models import Segment, TimelineEvent
-from apps.episodic.store.catalogue import segment_step
+from apps.episodic.store.catalogue import file_open, segment_step
 from apps.episodic.store.files import remove_file
-from apps.episodic.store.quarantine import file_open
 from apps.events.services import emit_many
 
 logger = logging.getLogger(__name__)

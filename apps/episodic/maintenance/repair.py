@@ -27,15 +27,16 @@ from apps.episodic.maintenance.remove import Removal, delete_rows, emit_pruned
 from apps.episodic.maintenance.seal import rows_of, wait_for_writers
 from apps.episodic.models import Segment, TimelineEvent
 from apps.episodic.models.segment import MAX_DAMAGE_CHARS
-from apps.episodic.store.catalogue import catalogue_bump, segment_step
-from apps.episodic.store.files import remove_file, segment_path
-from apps.episodic.store.quarantine import (
+from apps.episodic.store.catalogue import (
+    catalogue_bump,
     clear_damage_warning,
     file_open,
     file_set_aside,
     file_verify,
     segment_quarantine,
+    segment_step,
 )
+from apps.episodic.store.files import remove_file, segment_path
 
 AT_ONCE = 1_000
 REPAIR_STEPS = ("repair: read", "repair: put back", "repair: set aside", "repair: wait for writers")

@@ -21,8 +21,8 @@ from apps.episodic.maintenance.runner import MaintenanceRunner, RunnerOptions, R
 from apps.episodic.maintenance.seal import segment_seal
 from apps.episodic.models import Segment
 from apps.episodic.recording.rows import close_unless_empty, rotate_if_due
+from apps.episodic.store.catalogue import remove_ended_file
 from apps.episodic.store.files import list_files, remove_parts
-from apps.episodic.store.quarantine import remove_ended_file
 
 # The files of merged and pruned segments stay so long, for readers that have begun with them.
 REMOVE_AFTER = timedelta(seconds=60)

@@ -22,9 +22,8 @@ from apps.episodic.domain.segment_file.format import SegmentDamagedError
 from apps.episodic.maintenance.compact import DamagedSourceError
 from apps.episodic.models import Segment
 from apps.episodic.selectors import timeline_figures
-from apps.episodic.store.catalogue import StaleSegmentError, try_maintenance_lock
+from apps.episodic.store.catalogue import StaleSegmentError, segment_quarantine, try_maintenance_lock
 from apps.episodic.store.files import DiskNearlyFullError, free_mb
-from apps.episodic.store.quarantine import segment_quarantine
 from apps.episodic.warnings import active_warnings, refresh_warning_metrics, warning_end, warning_report
 
 logger = logging.getLogger(__name__)

@@ -31,9 +31,9 @@ from apps.episodic.queries.export import ExportFilter, read_from
 from apps.episodic.queries.text_search import VECTOR_CACHE
 from apps.episodic.recording.record import RecordAction, find_or_insert
 from apps.episodic.store.archived_segments import ArchivedFileDamagedError, catalogue_version, count_damaged
+from apps.episodic.store.catalogue import file_verify
 from apps.episodic.store.file_cache import ArchiveView, archive_cache
 from apps.episodic.store.files import list_files, remove_file, remove_parts, segment_path
-from apps.episodic.store.quarantine import file_verify
 
 ACTOR = "erasure"
 WAIT_SECONDS = 30.0

@@ -20,8 +20,8 @@ from apps.episodic.models import Segment
 from apps.episodic.queries.archived import RunReader, of_one_moment, promising_runs
 from apps.episodic.queries.lookup import find_event
 from apps.episodic.queries.query import find_events
+from apps.episodic.store.catalogue import file_open
 from apps.episodic.store.file_cache import ArchiveView
-from apps.episodic.store.quarantine import file_open
 from apps.episodic.store.rows import EVENT_COLUMNS, ROWS_COUNT, VERSION, record_of, rows_where
 
 SQL = f"""

@@ -23,7 +23,7 @@ from apps.semantic.selectors import memory_get_any
 from apps.sync.domain.triggers import should_sync
 from apps.sync.models import KnowledgeItem, KnowledgeSource, SyncKind, SyncRun, SyncRunState
 from apps.sync.services import sync_request
-from apps.sync.sources.facts import trigger_facts
+from apps.sync.sources.access import trigger_facts
 
 SOURCE_COLOURS = {
     "in_step": "success", "never": "info", "syncing": "info", "waiting": "info", "behind": "warning",

@@ -1,10 +1,11 @@
-"""Which sources a caller may read, sync and change (spec 003)."""
+"""Which sources a caller may read, sync and change, and what decides whether one is due (spec 003)."""
 
 from uuid import UUID
 
 from apps.core.domain.errors import ForbiddenError, NotFoundError
 from apps.core.domain.scope import Access, Permission, Scope
-from apps.sync.models import KnowledgeSource
+from apps.sync.domain.triggers import TriggerFacts
+from apps.sync.models import KnowledgeSource, SyncState
 
 NO_SUCH_SOURCE = "There is no such source."
 ONLY_ITEMS = "This key may only read the items of this source."
@@ -60,3 +61,19 @@ def require_permission(access: Access, needed: Permission) -> None:
     """Raise ForbiddenError for a caller whose permission does not include another one."""
     if not access.allows(needed):
         raise ForbiddenError(f"This needs a key with {needed} permission.")
+
+
+def trigger_facts(source: KnowledgeSource, state: SyncState) -> TriggerFacts:
+    """Return what decides about the next sync of a source."""
+    return TriggerFacts(
+        last_sync_at=state.last_sync_at,
+        sessions_since_sync=state.sessions_since_sync,
+        staleness_seconds=source.staleness_seconds,
+        session_threshold=source.session_threshold,
+        daily_at=source.daily_at,
+        is_enabled=source.enabled,
+        paused=source.paused,
+        retries=state.retries,
+        next_try_at=state.next_try_at,
+        has_more=state.remaining > 0,
+    )

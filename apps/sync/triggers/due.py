@@ -26,7 +26,7 @@ from apps.sync.runs.lock import is_locked, source_lock
 from apps.sync.runs.outcome import end_interrupted
 from apps.sync.runs.stored import checkpoints_trim
 from apps.sync.runs.sync import BUSY
-from apps.sync.sources.facts import trigger_facts
+from apps.sync.sources.access import trigger_facts
 from apps.sync.sources.removal import copies_sweep
 from apps.sync.triggers.request import REQUESTED, enqueue, run_request
 from apps.sync.triggers.webhook import MAX_AGE

@@ -14,8 +14,8 @@ from apps.episodic.maintenance import compact
 from apps.episodic.maintenance.compact import merge_groups, segments_merge
 from apps.episodic.maintenance.run import timeline_compact
 from apps.episodic.models import Segment
+from apps.episodic.store.catalogue import segment_quarantine
 from apps.episodic.store.files import segment_path
-from apps.episodic.store.quarantine import segment_quarantine
 from apps.episodic.warnings import active_warnings
 from tests.integration.episodic.upkeep import (
     START,

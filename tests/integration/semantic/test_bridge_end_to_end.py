@@ -14,7 +14,7 @@ from apps.episodic.maintenance.run import timeline_seal
 from apps.episodic.models import RetentionPolicy, Segment
 from apps.episodic.retention.prune import retention_create, timeline_prune
 from apps.episodic.retention.purge import events_purge
-from apps.episodic.store.quarantine import segment_quarantine
+from apps.episodic.store.catalogue import segment_quarantine
 from apps.events.models import Event
 from apps.events.services import drain
 from apps.semantic import tasks
