@@ -110,7 +110,7 @@ def test_export_continues_when_files_are_replaced(
 
     monkeypatch.setattr(queries_export, "read_from", counted)
     # A run at a time, so that there is something left to read.
-    monkeypatch.setattr("apps.episodic.queries.archived.BLOCK_LINES", 1)
+    monkeypatch.setattr("apps.episodic.queries.export.BLOCK_LINES", 1)
     archive_cache().refresh()
     export = events_export(SYSTEM, EventQuery())
     before = list(islice(export, given))
