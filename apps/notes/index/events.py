@@ -91,13 +91,7 @@ class FolderEvents:
         watched = Watched(identity)
         self._folders[folder.path] = watched
         try:
-            if not sys.platform.startswith("linux"):
-                raise EventsUnavailableError("this system does not report changes of files")
-            buffer = ctypes.create_string_buffer(512)
-            checked(system_library().statfs(os.fsencode(folder.path), buffer))
-            kind = ctypes.c_long.from_buffer(buffer).value & 0xFFFFFFFF
-            if kind not in _LOCAL:
-                raise EventsUnavailableError("the notes are on a network file system, or on one that is not known")
+            require_local(folder.path)
             for directory in list_directories(folder):
                 number = self._add(folder.path / directory, is_root=not directory)
                 if number in self._owners and self._owners[number][0] != folder.path:
@@ -181,6 +175,17 @@ def checked(result: int) -> int:
 
 
 _libraries: list[ctypes.CDLL] = []
+
+
+def require_local(path: Path) -> None:
+    """Raise EventsUnavailableError unless a folder is on a file system whose changes are all made by this kernel."""
+    if not sys.platform.startswith("linux"):
+        raise EventsUnavailableError("this system does not report changes of files")
+    buffer = ctypes.create_string_buffer(512)
+    checked(system_library().statfs(os.fsencode(path), buffer))
+    kind = ctypes.c_long.from_buffer(buffer).value & 0xFFFFFFFF
+    if kind not in _LOCAL:
+        raise EventsUnavailableError("the notes are on a network file system, or on one that is not known")
 
 
 def system_library() -> ctypes.CDLL:
