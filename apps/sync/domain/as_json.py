@@ -14,7 +14,6 @@ from apps.sync.domain.knowledge import (
     ItemType,
     Layer,
     ParsedFile,
-    RefusedFile,
     Severity,
 )
 from apps.sync.domain.state import StoredItem
@@ -77,11 +76,6 @@ def parsed_from_json(data: Mapping[str, Any]) -> ParsedFile:
         )
     except (KeyError, TypeError, ValueError) as error:
         raise StateCorruptedError("A stored file has not the fields that it should have.") from error
-
-
-def refused_to_json(refused: RefusedFile) -> dict[str, str]:
-    """Return a refused file for the failed items of a run."""
-    return {"path": refused.path, "code": refused.code, "detail": refused.detail}
 
 
 def items_digest(rows: Iterable[StoredItem]) -> str:

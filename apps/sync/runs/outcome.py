@@ -11,7 +11,7 @@ from apps.core.domain.clock import Clock, utcnow
 from apps.core.domain.errors import MemoryHubError, UnavailableError
 from apps.events.services import emit
 from apps.sync import metrics
-from apps.sync.domain.triggers import next_try
+from apps.sync.domain.triggers import retry_delay
 from apps.sync.events import SyncFailed, SyncFinished
 from apps.sync.models import KnowledgeSource, SyncKind, SyncRun, SyncRunState, SyncState
 
@@ -149,7 +149,7 @@ def note_failure(run: SyncRun, *, is_retryable: bool, now: datetime) -> None:
         return
     state, _ = SyncState.objects.select_for_update().get_or_create(source=run.source)
     state.retries += 1
-    state.next_try_at = next_try(state.retries, now)
+    state.next_try_at = now + retry_delay(state.retries)
     state.save(update_fields=["retries", "next_try_at"])
     if is_retryable or state.retries < PAUSED_AFTER:
         return

@@ -15,7 +15,6 @@ from apps.core.domain.deadline import Deadline
 from apps.core.steps import Step
 from apps.semantic.domain.memory import MemoryDraft
 from apps.semantic.services import ManagedChange, PreparedManaged, managed_prepare, managed_with_space
-from apps.sync.domain.as_json import refused_to_json
 from apps.sync.domain.errors import NO_ITEMS, PARTIAL_FAILURE, STATE_CORRUPTED, KnowledgeUnavailableError
 from apps.sync.domain.state import Plan, PointerAction, PointerChange
 from apps.sync.models import KnowledgeFile, SourceKind, SyncKind, SyncRun, SyncRunState, SyncState
@@ -229,7 +228,9 @@ class SyncWork:
         changed = applied.added | applied.updated | applied.deleted
         run.unchanged = len(comparison.items.keys() - changed - plan.left)
         run.remaining, run.failed = len(plan.left), len(comparison.refused)
-        run.failed_items = [refused_to_json(one) for one in comparison.refused[:MAX_FAILED_ITEMS]]
+        run.failed_items = [
+            {"path": one.path, "code": one.code, "detail": one.detail} for one in comparison.refused[:MAX_FAILED_ITEMS]
+        ]
         run.state = SyncRunState.COMPLETE
         if comparison.refused:
             run.state = SyncRunState.PARTIAL
