@@ -38,6 +38,21 @@ ASKED = ("household", "days")
 # As many as the column of a policy holds.
 MAX_DAYS = 2_147_483_647
 SHORTEST_SLIDER = 30
+CSRF = "csrfmiddlewaretoken"
+STATE_COLOURS = {True: "warning", False: None}
+FOR_GOOD = _(
+    "Older events are deleted for good, both as rows and from archived segments. Memories that were made from them "
+    "are demoted or deleted, as their routing policy says. Only a backup can restore the events. The schedule "
+    "timeline: prune deletes them once a day."
+)
+SWITCH = _(
+    "Off: nothing is deleted under this policy. A household whose own policy is off keeps everything, even if the "
+    "global policy is on."
+)
+HOUSEHOLD = _(
+    "Its policy replaces the global one for its events. Leave blank for the global policy, for everybody without a "
+    "policy of their own."
+)
 
 
 @dataclass(frozen=True)
@@ -100,23 +115,6 @@ def going_context(access: Access, policy: RetentionPolicy, days: int, now: datet
         "longest": max(SHORTEST_SLIDER, (now - first) // timedelta(days=1) + 1, policy.days),
         "change": reverse("admin:episodic_retentionpolicy_change", args=[policy.pk]),
     }
-
-
-CSRF = "csrfmiddlewaretoken"
-STATE_COLOURS = {True: "warning", False: None}
-FOR_GOOD = _(
-    "Older events are deleted for good, both as rows and from archived segments. Memories that were made from them "
-    "are demoted or deleted, as their routing policy says. Only a backup can restore the events. The schedule "
-    "timeline: prune deletes them once a day."
-)
-SWITCH = _(
-    "Off: nothing is deleted under this policy. A household whose own policy is off keeps everything, even if the "
-    "global policy is on."
-)
-HOUSEHOLD = _(
-    "Its policy replaces the global one for its events. Leave blank for the global policy, for everybody without a "
-    "policy of their own."
-)
 
 
 class RetentionForm(forms.ModelForm):

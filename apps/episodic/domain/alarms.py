@@ -7,6 +7,20 @@ from typing import NamedTuple
 
 from apps.core.domain.latency import percentile
 
+# Of writes: which are recent, how many are kept, and how many slow ones are more than chance.
+WINDOW_MS = 60_000
+KEPT_WRITES = 200
+MIN_SLOW_WRITES = 3
+PERCENTILE = 95
+# A warning begins at its limit, is critical beyond this multiple of it, and ends below this share of it.
+CRITICAL_LATENCY = 5
+RELIEVED_LATENCY = 0.8
+QUIET = timedelta(minutes=2)
+CRITICAL_CAPACITY = 2
+RELIEVED_CAPACITY = 0.9
+CRITICAL_SPACE = 0.25
+RELIEVED_SPACE = 1.25
+
 
 class WarningKind(StrEnum):
     """What is wrong. At most one warning of a kind (and segment, if it is about one) is active at a time."""
@@ -43,21 +57,6 @@ HINTS: dict[WarningKind, str] = {
     ),
     WarningKind.MAINTENANCE_FAILED: "Check the failed task in the admin and the log of the worker.",
 }
-
-
-# Of writes: which are recent, how many are kept, and how many slow ones are more than chance.
-WINDOW_MS = 60_000
-KEPT_WRITES = 200
-MIN_SLOW_WRITES = 3
-PERCENTILE = 95
-# A warning begins at its limit, is critical beyond this multiple of it, and ends below this share of it.
-CRITICAL_LATENCY = 5
-RELIEVED_LATENCY = 0.8
-QUIET = timedelta(minutes=2)
-CRITICAL_CAPACITY = 2
-RELIEVED_CAPACITY = 0.9
-CRITICAL_SPACE = 0.25
-RELIEVED_SPACE = 1.25
 
 
 class Assessment(NamedTuple):

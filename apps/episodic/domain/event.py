@@ -23,6 +23,26 @@ MAX_SOURCE_CHARS = 64
 MAX_ACTOR_CHARS = 220
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 MICROSECOND = timedelta(microseconds=1)
+# A word for programs, such as `message`, `chat.message` or `order:paid`: policies and filters name it exactly.
+EVENT_TYPE_PATTERN = r"^[A-Za-z0-9][A-Za-z0-9_.:/-]*$"
+EVENT_TYPE_HINT = "letters, digits and _ . : / - without spaces, beginning with a letter or a digit"
+EVENT_TYPE = re.compile(EVENT_TYPE_PATTERN[1:-1])
+# An event is in the past. A day allows for wrong clocks and for local times that were taken for UTC; an event further
+# ahead would come before everything newer in every window, and retention would never reach it.
+MAX_AHEAD = timedelta(days=1)
+EVENT_FIELDS: Mapping[str, FieldKind] = {
+    "id": FieldKind.ID,
+    "user_id": FieldKind.TEXT,
+    "household_id": FieldKind.TEXT,
+    "persona_id": FieldKind.TEXT,
+    "event_type": FieldKind.TEXT,
+    "source": FieldKind.TEXT,
+    "origin": FieldKind.TEXT,
+    "importance": FieldKind.NUMBER,
+    "timestamp": FieldKind.MOMENT,
+    "recorded_at": FieldKind.MOMENT,
+    "metadata": FieldKind.JSON,
+}
 
 
 class ScopeKey(NamedTuple):
@@ -113,15 +133,6 @@ def event_identity(key: ScopeKey, event_type: str, timestamp: datetime, content:
     return UUID(bytes=hashlib.sha256(encoded).digest()[:16])
 
 
-# A word for programs, such as `message`, `chat.message` or `order:paid`: policies and filters name it exactly.
-EVENT_TYPE_PATTERN = r"^[A-Za-z0-9][A-Za-z0-9_.:/-]*$"
-EVENT_TYPE_HINT = "letters, digits and _ . : / - without spaces, beginning with a letter or a digit"
-EVENT_TYPE = re.compile(EVENT_TYPE_PATTERN[1:-1])
-# An event is in the past. A day allows for wrong clocks and for local times that were taken for UTC; an event further
-# ahead would come before everything newer in every window, and retention would never reach it.
-MAX_AHEAD = timedelta(days=1)
-
-
 def require_recordable(draft: EventDraft, *, max_content_chars: int, now: datetime) -> None:
     """Check a draft. Raises InvalidInputError, which names the field at fault. now: aware."""
     if draft.timestamp.utcoffset() is None:
@@ -141,21 +152,6 @@ def require_recordable(draft: EventDraft, *, max_content_chars: int, now: dateti
         raise InvalidInputError("The importance must be a number from 0 to 1.", attr="importance")
     if not 1 <= len(draft.source) <= MAX_SOURCE_CHARS:
         raise InvalidInputError(f"A source must have 1 to {MAX_SOURCE_CHARS} characters.", attr="source")
-
-
-EVENT_FIELDS: Mapping[str, FieldKind] = {
-    "id": FieldKind.ID,
-    "user_id": FieldKind.TEXT,
-    "household_id": FieldKind.TEXT,
-    "persona_id": FieldKind.TEXT,
-    "event_type": FieldKind.TEXT,
-    "source": FieldKind.TEXT,
-    "origin": FieldKind.TEXT,
-    "importance": FieldKind.NUMBER,
-    "timestamp": FieldKind.MOMENT,
-    "recorded_at": FieldKind.MOMENT,
-    "metadata": FieldKind.JSON,
-}
 
 
 def event_values(record: EventRecord) -> dict[str, Any]:

@@ -18,6 +18,11 @@ from apps.episodic.domain.segment_file.format import Array, microseconds
 GLOBAL_HOUSEHOLD = ""
 # Of one hub event about what was removed.
 MAX_PRUNED_IDS = 500
+# Before which moment the events of a scope are to be removed; None to keep them.
+CutoffOf = Callable[[ScopeKey], datetime | None]
+# Later than every other moment.
+ALL_TIMES = datetime.max.replace(tzinfo=UTC)
+INT64 = np.iinfo(np.int64)
 
 
 @dataclass(frozen=True)
@@ -84,13 +89,6 @@ def pruned_batches(events: Iterable[PrunedEvent], size: int = MAX_PRUNED_IDS) ->
     """Yield the events in batches of one scope and at most `size`, each scope in the given order."""
     for _, group in groupby(sorted(events, key=lambda event: event.key), key=lambda event: event.key):
         yield from batched(group, size)
-
-
-# Before which moment the events of a scope are to be removed; None to keep them.
-CutoffOf = Callable[[ScopeKey], datetime | None]
-# Later than every other moment.
-ALL_TIMES = datetime.max.replace(tzinfo=UTC)
-INT64 = np.iinfo(np.int64)
 
 
 def cutoff_for_scope(scope: Scope) -> CutoffOf:

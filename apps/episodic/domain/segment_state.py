@@ -23,6 +23,9 @@ from enum import StrEnum
 
 from apps.core.domain.errors import ConflictError
 
+# Of one merge. Each takes a block of memory while they are read side by side.
+MAX_MERGED = 64
+
 
 class SegmentState(StrEnum):
     """The state of a segment in the diagram."""
@@ -82,10 +85,6 @@ def is_old(first_recorded_at: datetime | None, now: datetime, hours: float) -> b
 def archive_before(now: datetime, hours: float) -> datetime:
     """Return the moment at or before which a segment was closed whose rows may leave the table."""
     return now - timedelta(hours=hours)
-
-
-# Of one merge. Each takes a block of memory while they are read side by side.
-MAX_MERGED = 64
 
 
 @dataclass(frozen=True)

@@ -19,6 +19,9 @@ from apps.episodic.schemas.events import EventInput, draft_of
 # Members of an exported line that say how a hub keeps the event: the one that imports it makes its own.
 EXPORTED = frozenset({"arrival", "id", "identity", "recorded_at", "actor"})
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+GROUP_LINES = 500
+GROUP_BYTES = 8 * 1024 * 1024
+MAX_PROBLEMS = 1_000
 
 
 @dataclass(frozen=True)
@@ -82,11 +85,6 @@ def check_line(number: int, line: bytes) -> EventLine:
 def problems_of(number: int, errors: Iterable[dict[str, Any]]) -> tuple[LineProblem, ...]:
     """Return the problems that an error answer names."""
     return tuple(LineProblem(number, error["code"], error["detail"], error["attr"]) for error in errors)
-
-
-GROUP_LINES = 500
-GROUP_BYTES = 8 * 1024 * 1024
-MAX_PROBLEMS = 1_000
 
 
 @dataclass

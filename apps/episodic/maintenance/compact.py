@@ -25,6 +25,7 @@ from apps.episodic.store.files import new_file_name, require_room, write_segment
 REPLACE_STEPS = ("replace: begin", "replace: flip", "replace: flipped")
 # Takes how many events are left, in the transaction in which the new segment replaces the old ones.
 OnReplace = Callable[[int], None]
+MERGE_STEPS = ("merge: read",)
 
 
 def segments_replace(
@@ -80,9 +81,6 @@ def put_in_place(
     segment_step(target, SegmentState.ARCHIVED, clock=clock, rows=RowsState.GONE, archived_at=now)
     for source in sources:
         segment_step(source, SegmentState.COMPACTED, clock=clock, ended_at=now, replaced_by=target)
-
-
-MERGE_STEPS = ("merge: read",)
 
 
 class DamagedSourceError(Exception):

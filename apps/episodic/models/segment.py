@@ -14,6 +14,14 @@ from apps.episodic.domain.segment_state import RowsState, SegmentState
 MAX_DAMAGE_CHARS = 300
 SEGMENT_STATE_CHOICES = [(state.value, state.capitalize()) for state in SegmentState]
 ROWS_STATE_CHOICES = [(state.value, state.capitalize()) for state in RowsState]
+WARNING_KIND_CHOICES = [
+    (WarningKind.WRITE_LATENCY.value, "Write latency"),
+    (WarningKind.SEGMENT_DAMAGED.value, "Damaged segment"),
+    (WarningKind.DISK_NEARLY_FULL.value, "Disk nearly full"),
+    (WarningKind.CAPACITY.value, "Capacity"),
+    (WarningKind.MAINTENANCE_FAILED.value, "Maintenance failed"),
+]
+SEVERITY_CHOICES = [(severity.value, severity.capitalize()) for severity in Severity]
 
 
 class Catalogue(models.Model):
@@ -80,16 +88,6 @@ class Segment(models.Model):
 
     def __str__(self) -> str:
         return str(self.uuid)
-
-
-WARNING_KIND_CHOICES = [
-    (WarningKind.WRITE_LATENCY.value, "Write latency"),
-    (WarningKind.SEGMENT_DAMAGED.value, "Damaged segment"),
-    (WarningKind.DISK_NEARLY_FULL.value, "Disk nearly full"),
-    (WarningKind.CAPACITY.value, "Capacity"),
-    (WarningKind.MAINTENANCE_FAILED.value, "Maintenance failed"),
-]
-SEVERITY_CHOICES = [(severity.value, severity.capitalize()) for severity in Severity]
 
 
 class TimelineWarning(models.Model):

@@ -39,6 +39,10 @@ ACTOR = "erasure"
 WAIT_SECONDS = 30.0
 # Their files are in service, or are evidence of damage.
 WITH_FILES = (SegmentState.SEALED, SegmentState.ARCHIVED, SegmentState.QUARANTINED)
+EVENT = "event"
+# How a hub orders and recognises events: both follow from the rest.
+DERIVED = frozenset(("arrival", "identity", "key"))
+NAMES = tuple(one.name for one in fields(EventRecord) if one.name not in DERIVED)
 
 
 class EventErasure(PersonalStore):
@@ -115,12 +119,6 @@ def may_hold(file_name: str, user_id: str) -> bool:
         return any(key.user_id == user_id for key in SegmentFile.open(segment_path(file_name)).scopes)
     except SegmentDamagedError:
         return segment_path(file_name).exists()
-
-
-EVENT = "event"
-# How a hub orders and recognises events: both follow from the rest.
-DERIVED = frozenset(("arrival", "identity", "key"))
-NAMES = tuple(one.name for one in fields(EventRecord) if one.name not in DERIVED)
 
 
 class EventTransfer(PersonalStore):

@@ -17,6 +17,11 @@ from apps.episodic.store.file_cache import ArchiveView, archive_cache, catalogue
 MAX_TRIES = 50
 Rows = TypeVar("Rows")
 Answer = TypeVar("Answer")
+# About so many events are read from a file at a time, or so many bytes of them as NDJSON.
+READ_AT_ONCE = 4_096
+BYTES_AT_ONCE = 8 * 1024 * 1024
+# Runs of which each may hold one of the newest events are read together, to read a block once for several of them.
+RUNS_AT_ONCE = 16
 
 
 def of_one_moment(read: Callable[[], tuple[int, Rows]], answer: Callable[[Rows, ArchiveView], Answer]) -> Answer:
@@ -36,13 +41,6 @@ def of_one_moment(read: Callable[[], tuple[int, Rows]], answer: Callable[[Rows, 
         except OSError as error:
             raise unreadable_error(error) from error
     raise catalogue_contention()
-
-
-# About so many events are read from a file at a time, or so many bytes of them as NDJSON.
-READ_AT_ONCE = 4_096
-BYTES_AT_ONCE = 8 * 1024 * 1024
-# Runs of which each may hold one of the newest events are read together, to read a block once for several of them.
-RUNS_AT_ONCE = 16
 
 
 @dataclass(frozen=True)

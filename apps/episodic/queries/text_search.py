@@ -24,6 +24,8 @@ from apps.retrieval.domain.query import EMPTY_RANKING, Hit, Ranking, SearchMode,
 Vector = npt.NDArray[np.float32]
 CACHE_BYTES = 32 * 1024 * 1024
 ENTRY_BYTES = 250  # key, array object and place in the dictionary
+INDEX_NAME = "exact"
+NO_MODEL = "embedding_unavailable"
 
 
 class VectorCache:
@@ -83,10 +85,6 @@ def cache_state() -> CacheState:
 
 VECTOR_CACHE = PerProcess(VectorCache)
 list_cache(cache_state)
-
-
-INDEX_NAME = "exact"
-NO_MODEL = "embedding_unavailable"
 
 
 @dataclass(frozen=True)

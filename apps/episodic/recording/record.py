@@ -51,6 +51,7 @@ from apps.events.services import emit_many
 EVENTS_PER_WRITE = 100
 # One process reports no more often than this; the row itself is changed even less often.
 REPORT_EVERY_MS = 10_000
+MAX_TRIES = 10
 
 
 class WriteLatency:
@@ -98,9 +99,6 @@ class Stopwatch:
 
 
 write_latency = WriteLatency()
-
-
-MAX_TRIES = 10
 
 
 class RecordAction(StrEnum):

@@ -25,6 +25,8 @@ from apps.episodic.store.files import list_files
 from apps.events.services import payloads_redact
 
 WAIT_SECONDS = 60.0
+# A request holds a thread of the web process for as long.
+REQUEST_SECONDS = 5.0
 
 
 class PurgeIncompleteError(ConflictError):
@@ -116,10 +118,6 @@ def events_written_remove(
             matching = {"user_id": user_id, "actor": actor}
             payloads_redact(name=EventSaved.name, matching=matching, fields=["content"], until=utcnow(clock))
         return events_remove(removal, Segment.objects.all(), runner)
-
-
-# A request holds a thread of the web process for as long.
-REQUEST_SECONDS = 5.0
 
 
 class EventKeptError(UnavailableError):

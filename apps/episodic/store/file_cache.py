@@ -44,6 +44,8 @@ LOAD_IN_REQUEST = 16
 RETRY_SECONDS = 2
 TRIES = 20
 logger = logging.getLogger(__name__)
+# Of some five million events.
+CACHE_BYTES = 64 * 1024 * 1024
 
 
 @dataclass(frozen=True)
@@ -236,10 +238,6 @@ def archive_cache() -> ArchiveCache:
 def reset_archive_cache() -> None:
     """Begin with an empty cache, as a process does that has just started."""
     _cache.forget()
-
-
-# Of some five million events.
-CACHE_BYTES = 64 * 1024 * 1024
 
 
 class ColumnCache:

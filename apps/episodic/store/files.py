@@ -29,6 +29,7 @@ PART_SUFFIX = ".segment.part"
 QUARANTINE = "quarantine"
 WRITE_STEPS = ("create", "write", "flush", "fsync", "verify", "rename", "fsync_directory", "done")
 _NAME = re.compile(r"[0-9A-Za-z][0-9A-Za-z_-]{0,89}\.segment")
+_MIB = 1024 * 1024
 
 
 @dataclass(frozen=True)
@@ -151,9 +152,6 @@ def write_part(segment_uuid: UUID, part: Path, records: Iterable[EventRecord], s
         if hasattr(os, "posix_fadvise"):  # so that verification reads the medium and not memory
             os.posix_fadvise(descriptor, 0, 0, os.POSIX_FADV_DONTNEED)
     return summary
-
-
-_MIB = 1024 * 1024
 
 
 class DiskNearlyFullError(UnavailableError):

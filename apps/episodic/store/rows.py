@@ -23,24 +23,6 @@ from apps.episodic.domain.window import EventCounts, Window
 from apps.episodic.models.event import TimelineEvent
 
 COLUMNS = {name: "uuid" if name == "id" else name for name in EVENT_FIELDS}
-
-
-def filter_sql(asked: Expression) -> tuple[str, dict[str, Any]]:
-    """Return the condition that a filter asks of rows called `e`, and its parameters by name."""
-    if asked == EVERYTHING:
-        return "TRUE", {}
-    rows = TimelineEvent.objects.filter(condition(asked, COLUMNS))
-    rows.query.change_aliases({TimelineEvent._meta.db_table: "e"})
-    try:
-        sql, parameters = rows.query.get_compiler(rows.db).compile(rows.query.where)
-    except EmptyResultSet:
-        return "FALSE", {}
-    except FullResultSet:
-        return "TRUE", {}
-    names = [f"asked_{number}" for number in range(len(parameters))]
-    return f"({sql % tuple(f'%({name})s' for name in names)})", dict(zip(names, parameters, strict=True))
-
-
 EVENT_COLUMNS = (
     "id", "uuid", "user_id", "household_id", "persona_id", "timestamp", "event_type", "content",
     "importance", "source", "metadata", "identity", "recorded_at", "timestamp_offset",
@@ -49,7 +31,6 @@ EVENT_COLUMNS = (
 # The rows of a segment whose file has taken over are read no more. An array, so that it is looked up once.
 ROWS_COUNT = "e.segment_id <> ALL (ARRAY(SELECT id FROM episodic_segment WHERE rows = 'leaving'))"
 VERSION = "coalesce((SELECT version FROM episodic_catalogue WHERE id = 1), 0)"
-
 _SQL = f"""
 SELECT {VERSION},
        (SELECT count(*) FROM episodic_segment WHERE state = 'quarantined'),
@@ -76,6 +57,22 @@ LEFT JOIN LATERAL (
 ) AS found ON TRUE
 """  # noqa: S608  (built from constants; values are parameters)
 FIRST_EVENT_COLUMN = 6
+
+
+def filter_sql(asked: Expression) -> tuple[str, dict[str, Any]]:
+    """Return the condition that a filter asks of rows called `e`, and its parameters by name."""
+    if asked == EVERYTHING:
+        return "TRUE", {}
+    rows = TimelineEvent.objects.filter(condition(asked, COLUMNS))
+    rows.query.change_aliases({TimelineEvent._meta.db_table: "e"})
+    try:
+        sql, parameters = rows.query.get_compiler(rows.db).compile(rows.query.where)
+    except EmptyResultSet:
+        return "FALSE", {}
+    except FullResultSet:
+        return "TRUE", {}
+    names = [f"asked_{number}" for number in range(len(parameters))]
+    return f"({sql % tuple(f'%({name})s' for name in names)})", dict(zip(names, parameters, strict=True))
 
 
 @dataclass(frozen=True)

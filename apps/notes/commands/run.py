@@ -35,6 +35,9 @@ from apps.notes.files.removal import folder_delete, folder_rename, note_delete, 
 from apps.notes.models import ChangeKind, NoteVersion
 
 _DEPTH = 2
+_TRIES = 20
+# Returns the new text of a note from the present one, None where there is no file; may raise.
+Revise = Callable[[bytes | None], bytes]
 
 
 class CommandName(StrEnum):
@@ -267,11 +270,6 @@ def kind_at(folder: Folder, place: NotePlace) -> Kind:
     except NotFoundError:
         return Kind.NOTHING
     return Kind.FILE if stat.S_ISREG(mode) else Kind.FOLDER if stat.S_ISDIR(mode) else Kind.OTHER
-
-
-_TRIES = 20
-# Returns the new text of a note from the present one, None where there is no file; may raise.
-Revise = Callable[[bytes | None], bytes]
 
 
 def note_revise(

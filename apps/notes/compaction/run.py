@@ -44,6 +44,13 @@ from apps.notes.models import Compaction, CompactionState
 TASK = "apps.notes.tasks.compact"
 # A task that has not ended after so long was lost; longer than django-q2 waits before it begins one again.
 LOST_AFTER = timedelta(minutes=20)
+PURPOSE = "compact"
+MAX_TRIES = 3
+DEADLINE_MS = 300_000
+NO_FACTS, NOTHING_SHORTER, INTERRUPTED, ERROR = "no_facts", "nothing_shorter", "interrupted", "error"
+# Where a kill may interrupt a run.
+RUN_STEPS = ("read", "answered", "recorded")
+_LOCK = 0x6E_6F74
 
 
 @transaction.atomic
@@ -82,15 +89,6 @@ def compaction_request_due(user_id: str, *, actor: str, clock: Clock = SYSTEM_CL
     if not should_compact(config, note.text or b"", note.sha256, last):
         return None
     return compaction_request(user_id, actor=actor, automatic=True, clock=clock)
-
-
-PURPOSE = "compact"
-MAX_TRIES = 3
-DEADLINE_MS = 300_000
-NO_FACTS, NOTHING_SHORTER, INTERRUPTED, ERROR = "no_facts", "nothing_shorter", "interrupted", "error"
-# Where a kill may interrupt a run.
-RUN_STEPS = ("read", "answered", "recorded")
-_LOCK = 0x6E_6F74
 
 
 def compaction_run(

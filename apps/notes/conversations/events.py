@@ -28,6 +28,13 @@ from apps.notes.models import Conversation, ConversationMessage, ExtractionRun, 
 # A longer conversation is extracted from in several runs.
 RUN_MESSAGES = 200
 TASK = "apps.notes.tasks.extract_facts"
+TRIGGERS = {
+    EventType.IDLE: RunTrigger.IDLE,
+    EventType.END: RunTrigger.END,
+    EventType.USAGE: RunTrigger.USAGE,
+    EventType.COMPACTION_START: RunTrigger.COMPACTION,
+}
+FLUSHES = (RunTrigger.USAGE, RunTrigger.COMPACTION)
 
 
 def runs_enqueue() -> None:
@@ -59,15 +66,6 @@ def runs_request(conversation: Conversation, trigger: RunTrigger, *, actor: str,
     if runs:
         runs_enqueue()
     return runs
-
-
-TRIGGERS = {
-    EventType.IDLE: RunTrigger.IDLE,
-    EventType.END: RunTrigger.END,
-    EventType.USAGE: RunTrigger.USAGE,
-    EventType.COMPACTION_START: RunTrigger.COMPACTION,
-}
-FLUSHES = (RunTrigger.USAGE, RunTrigger.COMPACTION)
 
 
 @dataclass(frozen=True, slots=True)

@@ -23,6 +23,7 @@ from apps.notes.models.conversations import MAX_NAME_CHARS
 
 # Recalled texts among them.
 MAX_SESSION_MESSAGES = 20_000
+BATCH = 1_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,9 +165,6 @@ class Intake:
         if said:
             self.conversation.last_message_at, self.conversation.ended_at = self.now, None
         self.conversation.save(update_fields=["last_number", "messages", "last_message_at", "ended_at"])
-
-
-BATCH = 1_000
 
 
 def contents_clear(*, clock: Clock = SYSTEM_CLOCK) -> int:

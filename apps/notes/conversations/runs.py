@@ -28,7 +28,7 @@ from apps.core.steps import Step, no_step
 from apps.notes import metrics
 from apps.notes.compaction.run import compaction_request_due
 from apps.notes.conversations import steps
-from apps.notes.conversations.events import runs_enqueue
+from apps.notes.conversations.events import FLUSHES, runs_enqueue
 from apps.notes.domain.conversation import decide_switch
 from apps.notes.domain.places import daily_place
 from apps.notes.domain.settings import MemoryConfig
@@ -36,9 +36,26 @@ from apps.notes.files.changes import note_append
 from apps.notes.files.config import config_of
 from apps.notes.gateway.ask import Asking
 from apps.notes.index.upkeep import index_refresh
-from apps.notes.models import ConversationMessage, ExtractedFact, ExtractionRun, FactState, RunState, RunTrigger
+from apps.notes.models import ConversationMessage, ExtractedFact, ExtractionRun, FactState, RunState
 
-FLUSHES = (RunTrigger.USAGE, RunTrigger.COMPACTION)
+logger = logging.getLogger(__name__)
+# With a hash of the user as second key: one run at a time for each user.
+RUN_LOCKS = 0x6D68_6E72
+STAGES = ("extract", "reconcile", "gate", "apply", "finish")
+# Where tests interrupt a run, in this order; `remember` to `noted` for each fact, `logged` of a flush.
+RUN_STEPS = (
+    "begun", "extract", "reconcile", "gate", "remember", "remembered", "noted", "apply", "logged", "finished",
+)  # fmt: skip
+# How often a worker may die or fail in a run before it is given up; what is not available is tried again without end.
+MAX_TRIES = 8
+# A stopping worker finishes its task first, so a task is short and requests another one.
+PART_SECONDS = 60.0
+MAX_WAIT = timedelta(hours=1)
+# What is wrong with a file of the person, who alone can mend it.
+OF_THE_FILE = frozenset({"too_large", "not_a_file", "hard_link", "no_permission"})
+# Of one run; what is found beyond that is counted in its record.
+MAX_FACTS = 200
+BACKOFF = Backoff(base_ms=60_000, multiplier=3.0, max_ms=3_600_000, jitter_ms=5_000)
 
 
 def finish(run: ExtractionRun, clock: Clock, step: Step) -> dict[str, Any]:
@@ -63,26 +80,6 @@ def finish(run: ExtractionRun, clock: Clock, step: Step) -> dict[str, Any]:
         compaction = compaction_request_due(run.user_id, actor=run.actor, clock=clock)
         record["compaction"] = str(compaction.uuid) if compaction else None
     return record
-
-
-logger = logging.getLogger(__name__)
-# With a hash of the user as second key: one run at a time for each user.
-RUN_LOCKS = 0x6D68_6E72
-STAGES = ("extract", "reconcile", "gate", "apply", "finish")
-# Where tests interrupt a run, in this order; `remember` to `noted` for each fact, `logged` of a flush.
-RUN_STEPS = (
-    "begun", "extract", "reconcile", "gate", "remember", "remembered", "noted", "apply", "logged", "finished",
-)  # fmt: skip
-# How often a worker may die or fail in a run before it is given up; what is not available is tried again without end.
-MAX_TRIES = 8
-# A stopping worker finishes its task first, so a task is short and requests another one.
-PART_SECONDS = 60.0
-MAX_WAIT = timedelta(hours=1)
-# What is wrong with a file of the person, who alone can mend it.
-OF_THE_FILE = frozenset({"too_large", "not_a_file", "hard_link", "no_permission"})
-# Of one run; what is found beyond that is counted in its record.
-MAX_FACTS = 200
-BACKOFF = Backoff(base_ms=60_000, multiplier=3.0, max_ms=3_600_000, jitter_ms=5_000)
 
 
 class PartEndedError(Exception):

@@ -13,6 +13,9 @@ from dataclasses import dataclass, field
 
 from apps.core.domain.diff import changed_blocks, same_lines
 
+_END = re.compile(r"\r\n|\r|\n")
+_MARK = "\ufeff"
+
 
 @dataclass(frozen=True)
 class Merged:
@@ -108,10 +111,6 @@ def items_of(lines: list[str]) -> list[list[str]]:
 def closed(lines: list[str]) -> list[str]:
     """Return lines of which each ends, so that more can follow."""
     return [line if line.endswith("\n") else f"{line}\n" for line in lines]
-
-
-_END = re.compile(r"\r\n|\r|\n")
-_MARK = "\ufeff"
 
 
 def plain_ends(text: str) -> str:

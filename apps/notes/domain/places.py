@@ -18,6 +18,17 @@ MAX_CHARS = 120
 _PLAIN = frozenset(b"abcdefghijklmnopqrstuvwxyz0123456789-")
 _DEVICES = re.compile(r"(?:con|prn|aux|nul|com[0-9]|lpt[0-9])", re.IGNORECASE)
 _ENCODED = re.compile(r"_([0-9a-f]{2})")
+MAIN_NAME = "MEMORY.md"
+DAILY_FOLDER = "daily"
+# Folders of other users are below this name in the folder of the default user.
+USERS_FOLDER = "users"
+# Hidden files beside a note have its name and up to 103 bytes more.
+MAX_SEGMENT_BYTES = 150
+MAX_SEGMENTS = 8
+# Any other file in the folder is the person's own, and no note.
+NOTE_SUFFIXES = (".md", ".txt", ".xml")
+_FORBIDDEN = re.compile(r'[\x00-\x1f\x7f<>:"|?*\\]')
+_DAY = re.compile(r"(\d{4}-\d{2}-\d{2})\.md")
 
 
 def folder_name(user_id: str) -> str:
@@ -48,19 +59,6 @@ def is_device(name: str) -> bool:
 def _decode(part: str) -> bytes:
     found = _ENCODED.fullmatch(part)
     return bytes([int(found[1], 16)]) if found else part.encode("ascii")
-
-
-MAIN_NAME = "MEMORY.md"
-DAILY_FOLDER = "daily"
-# Folders of other users are below this name in the folder of the default user.
-USERS_FOLDER = "users"
-# Hidden files beside a note have its name and up to 103 bytes more.
-MAX_SEGMENT_BYTES = 150
-MAX_SEGMENTS = 8
-# Any other file in the folder is the person's own, and no note.
-NOTE_SUFFIXES = (".md", ".txt", ".xml")
-_FORBIDDEN = re.compile(r'[\x00-\x1f\x7f<>:"|?*\\]')
-_DAY = re.compile(r"(\d{4}-\d{2}-\d{2})\.md")
 
 
 @dataclass(frozen=True, order=True)

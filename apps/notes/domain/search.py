@@ -18,6 +18,16 @@ VECTOR_WEIGHT, BM25_WEIGHT = 0.7, 0.3
 # The constant of BM25 as FTS5 has it: one word counts at most (1 + K1) times its rarity.
 K1 = 1.2
 DIGITS = 6
+# Of a longer question only the first words are searched for.
+MAX_TERMS = 64
+# A pair with a character such as 的 is seldom a word, and a single character says little.
+LOOSE_PAIR, CHARACTER = 0.3, 0.2
+_ASKING = re.compile(
+    "什麼時候|什么时候|甚麼時候|何時|何时|為什麼|为什么|為甚麼|為何|为何|什麼|什么|甚麼|哪一?[裡裏里兒儿個个些天年月日位種种間间家]|"
+    "怎麼樣|怎么样|怎樣|怎样|怎麼|怎么|如何|多少|多久|請問|请问|是不是|有沒有|有没有|是否|告訴我|告诉我|[嗎吗呢吧啊]"
+)
+_LOOSE = frozenset("的了是在有我你您他她它們们和與与跟也都就要會会可以能這这那個个哪誰谁幾几啥")
+_HAN = regex.compile(r"\p{Han}+")
 
 
 class NoteSearchMode(StrEnum):
@@ -79,18 +89,6 @@ def vector_score(cosine: float) -> float:
 def hybrid_score(vector: float | None, bm25: float) -> float:
     """Return 0.7 x vector + 0.3 x BM25; the BM25 score alone for a text that has no vector yet."""
     return bm25 if vector is None else round(VECTOR_WEIGHT * vector + BM25_WEIGHT * bm25, DIGITS)
-
-
-# Of a longer question only the first words are searched for.
-MAX_TERMS = 64
-# A pair with a character such as 的 is seldom a word, and a single character says little.
-LOOSE_PAIR, CHARACTER = 0.3, 0.2
-_ASKING = re.compile(
-    "什麼時候|什么时候|甚麼時候|何時|何时|為什麼|为什么|為甚麼|為何|为何|什麼|什么|甚麼|哪一?[裡裏里兒儿個个些天年月日位種种間间家]|"
-    "怎麼樣|怎么样|怎樣|怎样|怎麼|怎么|如何|多少|多久|請問|请问|是不是|有沒有|有没有|是否|告訴我|告诉我|[嗎吗呢吧啊]"
-)
-_LOOSE = frozenset("的了是在有我你您他她它們们和與与跟也都就要會会可以能這这那個个哪誰谁幾几啥")
-_HAN = regex.compile(r"\p{Han}+")
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,6 +9,8 @@ from typing import Any
 
 MAX_MODEL_CHARS = 200
 DEFAULT_MODEL = "gpt-4o-mini"
+_DECODER = json.JSONDecoder()
+_SPACE = re.compile(r"[ \t\r\n]*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,10 +138,6 @@ def is_model(value: Any) -> bool:
     if not isinstance(value, str) or not value.strip() or len(value) > MAX_MODEL_CHARS:
         return False
     return all(unicodedata.category(char) not in {"Cc", "Cs"} for char in value)
-
-
-_DECODER = json.JSONDecoder()
-_SPACE = re.compile(r"[ \t\r\n]*")
 
 
 @dataclass(frozen=True)

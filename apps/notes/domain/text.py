@@ -19,6 +19,8 @@ _MARKED = re.compile(rb"[\r\n] {0,3}[#`~][^\r\n]*")
 _HEADING = re.compile(rb" {0,3}(#{1,6})[ \t]+")
 # Of the headings of categories.
 CATEGORY_LEVEL = 2
+# What ends an item although it is not indented and no blank line is before it: code, a quote, markup, a line across.
+_ENDS = re.compile(rb" ?(?:`{3}|~{3}|>|<|([-*_])[ \t]*(?:\1[ \t]*){2,}\r?$)")
 
 
 @dataclass(frozen=True)
@@ -219,10 +221,6 @@ def missing_lines(lines: bytes, reference: bytes, text: bytes) -> bytes:
             left[line.rstrip(b"\r\n")] -= 1
             missing.append(line)
     return b"".join(missing)
-
-
-# What ends an item although it is not indented and no blank line is before it: code, a quote, markup, a line across.
-_ENDS = re.compile(rb" ?(?:`{3}|~{3}|>|<|([-*_])[ \t]*(?:\1[ \t]*){2,}\r?$)")
 
 
 def find_items(text: bytes, item: bytes) -> list[tuple[int, int]]:

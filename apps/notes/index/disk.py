@@ -21,6 +21,7 @@ SETTLED_NS = 2_000_000_000
 _TRIES = 3
 _DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
 _FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+SUFFIX = ".sqlite3"
 
 
 class Stamp(NamedTuple):
@@ -156,9 +157,6 @@ def read_in(directory: int, name: str, path: str) -> FoundFile:
 def has_settled(status: os.stat_result) -> bool:
     """Return whether a further change would change the times of a file."""
     return time.time_ns() - status.st_ctime_ns > SETTLED_NS
-
-
-SUFFIX = ".sqlite3"
 
 
 @dataclass(frozen=True)

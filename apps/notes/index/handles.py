@@ -25,6 +25,12 @@ from apps.notes.index.vectors import Vector, cosines, prepare_vectors, quantised
 EXACT_ROWS = 4_000
 # So many candidates by their signs for each result that is wanted.
 OVERSAMPLING = 4
+# A process keeps the connections of so many users.
+MAX_INDEXES = 64
+# Of so many users it keeps in memory what searches have read.
+MAX_IN_MEMORY = 8
+# How often a damaged index is made again, and a file that changes during a search taken in.
+TRIES = 4
 
 
 class Signs:
@@ -97,14 +103,6 @@ def columns(signs: list[bytes]) -> npt.NDArray[np.uint64]:
     rows = np.frombuffer(b"".join(signs), np.uint8).reshape(len(signs), -1)
     filled = np.pad(rows, ((0, 0), (0, -rows.shape[1] % 8)))
     return np.ascontiguousarray(filled.view(np.uint64).T)
-
-
-# A process keeps the connections of so many users.
-MAX_INDEXES = 64
-# Of so many users it keeps in memory what searches have read.
-MAX_IN_MEMORY = 8
-# How often a damaged index is made again, and a file that changes during a search taken in.
-TRIES = 4
 
 
 class NoteIndex:

@@ -23,6 +23,7 @@ logger = logging.getLogger(__name__)
 # After a write the index is refreshed at once, unless refreshes have taken more than a tenth of the time.
 _SHARE = 10
 _MAX_USERS = 1_000
+_watcher = PerProcess(NotesWatcher)
 
 
 class Pauses:
@@ -44,7 +45,6 @@ class Pauses:
 
 
 _pauses = PerProcess(Pauses)
-_watcher = PerProcess(NotesWatcher)
 
 
 def index_refresh(user_id: str, *, step: Step = no_step) -> None:

@@ -12,6 +12,7 @@ from apps.notes.querysets import CompactionQuerySet, NoteVersionQuerySet
 
 # Up to 8 parts of at most 150 bytes.
 MAX_PLACE_CHARS = 1300
+MAX_CODE_CHARS = 200
 
 
 class ChangeKind(models.TextChoices):
@@ -75,9 +76,6 @@ class NoteVersion(models.Model):
 
     def __str__(self) -> str:
         return f"version {self.number}"
-
-
-MAX_CODE_CHARS = 200
 
 
 class CompactionState(models.TextChoices):

@@ -53,6 +53,9 @@ REFERENCES = {CONVERSATION: (), RUN: (), MESSAGE: ("run",), FACT: ("run", "messa
 SESSION = "session_id"
 # Who sent an event and who undid a fact is for operators.
 OPERATORS_SEE = {RUN: {"actor": ""}, FACT: {"undone_by": ""}}
+# Who asked and who decided is for operators.
+OF_OPERATORS = {"actor": "", "decided_by": ""}
+_CHUNK = 1_000
 
 
 class ConversationStore(PersonalStore):
@@ -157,10 +160,6 @@ def session_keys(lines: Sequence[Line]) -> dict[tuple[Any, Any], int]:
     return {(user, session): key for user, session, key in rows.values_list("user_id", "session_id", "pk")}
 
 
-# Who asked and who decided is for operators.
-OF_OPERATORS = {"actor": "", "decided_by": ""}
-
-
 class CompactionStore(PersonalStore):
     """Compactions with their drafts and what became of each fact."""
 
@@ -208,9 +207,6 @@ class CompactionStore(PersonalStore):
         """Yield where compactions are left."""
         if Compaction.objects.filter(user_id=user_id).exists():
             yield "compactions of notes"
-
-
-_CHUNK = 1_000
 
 
 class NoteStore(PersonalStore):

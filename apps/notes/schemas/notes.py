@@ -24,6 +24,16 @@ MAX_ENTRY_CHARS = 20_000
 ADDED_OR_KNOWN = ["added", "known"]
 # Beyond this many characters a text cannot be within the limit of a file.
 MAX_TEXT_CHARS = 5 * 1024 * 1024
+MAX_PATH_CHARS = 2_000
+# What each command needs.
+NEEDED = {
+    CommandName.VIEW: ("path",),
+    CommandName.CREATE: ("path", "file_text"),
+    CommandName.STR_REPLACE: ("path", "old_str"),
+    CommandName.INSERT: ("path", "insert_line", "insert_text"),
+    CommandName.DELETE: ("path",),
+    CommandName.RENAME: ("old_path", "new_path"),
+}
 
 
 class OwnerInput(StrictSerializer):
@@ -197,18 +207,6 @@ def change_json(version: NoteVersion, *, is_new: bool) -> ChangeOutput:
 def version_text_json(version: NoteVersion, text: bytes) -> dict[str, Any]:
     """Return a version with its text as the API shows it."""
     return {**version_json(version), "text": decoded(text)[0]}
-
-
-MAX_PATH_CHARS = 2_000
-# What each command needs.
-NEEDED = {
-    CommandName.VIEW: ("path",),
-    CommandName.CREATE: ("path", "file_text"),
-    CommandName.STR_REPLACE: ("path", "old_str"),
-    CommandName.INSERT: ("path", "insert_line", "insert_text"),
-    CommandName.DELETE: ("path",),
-    CommandName.RENAME: ("old_path", "new_path"),
-}
 
 
 def path_field(text: str) -> StrictCharField:

@@ -18,6 +18,7 @@ from apps.notes.schemas.notes import OwnerInput
 
 NOTE_UNDONE = ("removed", "changed", "gone")
 MEMORY_UNDONE = ("deleted", "reverted", "changed", "gone")
+FACT_ACTIONS = [action.value for action in FactAction]
 
 
 class RunListInput(OwnerInput):
@@ -193,9 +194,6 @@ def status_json(status: AutoMemoryStatus) -> AutoMemoryOutput:
         "last_extraction_at": iso(status.last_extraction_at),
         "conversation_days": settings.MEMORYHUB.conversation_days,
     }
-
-
-FACT_ACTIONS = [action.value for action in FactAction]
 
 
 class CompactInput(OwnerInput):

@@ -74,6 +74,17 @@ KEEP = (
     _("Nothing is changed: the pointer stays as it is, and the conflict leaves the list."),
     _("Later syncs leave it alone until the difference changes."),
 )
+ALL = "all"
+RESOLVED = ngettext_lazy("%(count)s conflict resolved.", "%(count)s conflicts resolved.", "count")
+TYPE_COLOURS = {
+    "hash_mismatch": "info", "orphaned_pointer": "danger", "duplicate_pointer": "warning", "status_change": "info",
+    "layer_mismatch": "info",
+}  # fmt: skip
+STEPS = {
+    "update_this": Resolution.UPDATE_MEMORY,
+    "delete_this": Resolution.DELETE_MEMORY,
+    "keep_this": Resolution.KEEP_MEMORY,
+}
 
 
 def describe_consequences(conflict: PointerConflict, resolution: Resolution) -> list[str]:
@@ -154,19 +165,6 @@ def item_card(item: KnowledgeItem, *, may_read: bool) -> dict[str, Any]:
             (gettext("Item"), link(ITEM_PAGE, item.pk, item.item_id) if may_read else item.item_id),
         ],
     }
-
-
-ALL = "all"
-RESOLVED = ngettext_lazy("%(count)s conflict resolved.", "%(count)s conflicts resolved.", "count")
-TYPE_COLOURS = {
-    "hash_mismatch": "info", "orphaned_pointer": "danger", "duplicate_pointer": "warning", "status_change": "info",
-    "layer_mismatch": "info",
-}  # fmt: skip
-STEPS = {
-    "update_this": Resolution.UPDATE_MEMORY,
-    "delete_this": Resolution.DELETE_MEMORY,
-    "keep_this": Resolution.KEEP_MEMORY,
-}
 
 
 class StateFilter(DropdownFilter):

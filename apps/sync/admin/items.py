@@ -67,6 +67,18 @@ from apps.sync.selectors import item_diff, item_history, item_text
 MAX_SHOWN_CHARS = 200_000
 MAX_HISTORY = 50
 SEVERITY_COLOURS = {"blocking": "danger", "warning": "warning", "info": "info"}
+MAX_SHOWN_LINES = 5_000
+MAX_SUBJECT_CHARS = 60
+MAX_WORDS, MAX_NAMED = 8, 3
+SYNC_DIALOG = ActionDialog(
+    title=_("Sync this item?"),
+    description=_(
+        "Its file is read again, and its pointer is created, rewritten or deleted accordingly. Other items stay as "
+        "they are."
+    ),
+    form_class=None,
+    form_submit_text=_("Sync"),
+)
 
 
 def item_context(item: KnowledgeItem, access: Access, *, may_open: bool) -> dict[str, Any]:
@@ -138,10 +150,6 @@ def text_of(item: KnowledgeItem, access: Access) -> dict[str, Any]:
     return {"text": preformatted(text[:MAX_SHOWN_CHARS] + left), "text_problem": ""}
 
 
-MAX_SHOWN_LINES = 5_000
-MAX_SUBJECT_CHARS = 60
-
-
 class CompareForm(forms.Form):
     """Two commits among those that changed the file of an item."""
 
@@ -186,18 +194,6 @@ def compare_page(model_admin: Any, request: HttpRequest, item: KnowledgeItem) ->
     except MemoryHubError as error:
         context["problem"] = say(str(error.detail))
     return TemplateResponse(request, "sync/compare.html", context)
-
-
-MAX_WORDS, MAX_NAMED = 8, 3
-SYNC_DIALOG = ActionDialog(
-    title=_("Sync this item?"),
-    description=_(
-        "Its file is read again, and its pointer is created, rewritten or deleted accordingly. Other items stay as "
-        "they are."
-    ),
-    form_class=None,
-    form_submit_text=_("Sync"),
-)
 
 
 class OwnerFilter(UserFilter):

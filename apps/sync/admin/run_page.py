@@ -32,6 +32,38 @@ MAX_SHOWN_CHARS = 600
 SHOWN_HASH_CHARS = 12
 # Fields of an item that are shown when they differ, with their names.
 FIELDS = {"title": _("Title"), "status": _("Status"), "layer": _("Layer"), "path": _("File"), "hash": _("Hash")}
+PER_PAGE = 50
+MAX_FAILED = 100
+ADVICE = {
+    KNOWLEDGE_UNAVAILABLE: _("Nothing was changed. It is retried at increasing intervals."),
+    PARTIAL_FAILURE: _("Fix the files below in the source: each sync tries them again."),
+}
+# What a run is and how it is, as a sentence with both.
+KINDS = {
+    SyncKind.FULL: _("full sync"),
+    SyncKind.INCREMENTAL: _("incremental sync"),
+    SyncKind.SINGLE: _("sync of one item"),
+    SyncKind.ROLLBACK: _("rollback"),
+    SyncKind.RESOLUTION: _("resolution of a conflict"),
+}
+# Why an incremental sync became a full one.
+FALLBACKS = {
+    "no_state": _("nothing had been synced before."),
+    "state_corrupted": _("the stored data about the last sync was damaged."),
+    "settings_changed": _("the settings changed which files are read, or how."),
+    "commit_gone": _(
+        "the commit of the last sync is no longer in the history of the branch; the history was rewritten."
+    ),
+}
+STATES = {
+    SyncRunState.WAITING: _("This %(kind)s is waiting for a worker."),
+    SyncRunState.RUNNING: _("This %(kind)s is under way."),
+    SyncRunState.COMPLETE: _("This %(kind)s is complete."),
+    SyncRunState.PARTIAL: _("This %(kind)s is complete except for some files."),
+    SyncRunState.LIMITED: _("This %(kind)s has reached the limit of its source; the next one continues."),
+    SyncRunState.FAILED: _("This %(kind)s has failed, and changed nothing."),
+    SyncRunState.INTERRUPTED: _("This %(kind)s was interrupted, and changed nothing."),
+}
 
 
 def change_rows(source: KnowledgeSource, changes: Sequence[SyncChange], *, may_read: bool) -> list[dict[str, Any]]:
@@ -79,40 +111,6 @@ def shorten(name: str, value: Any) -> str:
     if name == "hash":
         return str(value)[:SHOWN_HASH_CHARS]
     return say(str(value)) if name in {"status", "layer"} else str(value)
-
-
-PER_PAGE = 50
-MAX_FAILED = 100
-ADVICE = {
-    KNOWLEDGE_UNAVAILABLE: _("Nothing was changed. It is retried at increasing intervals."),
-    PARTIAL_FAILURE: _("Fix the files below in the source: each sync tries them again."),
-}
-# What a run is and how it is, as a sentence with both.
-KINDS = {
-    SyncKind.FULL: _("full sync"),
-    SyncKind.INCREMENTAL: _("incremental sync"),
-    SyncKind.SINGLE: _("sync of one item"),
-    SyncKind.ROLLBACK: _("rollback"),
-    SyncKind.RESOLUTION: _("resolution of a conflict"),
-}
-# Why an incremental sync became a full one.
-FALLBACKS = {
-    "no_state": _("nothing had been synced before."),
-    "state_corrupted": _("the stored data about the last sync was damaged."),
-    "settings_changed": _("the settings changed which files are read, or how."),
-    "commit_gone": _(
-        "the commit of the last sync is no longer in the history of the branch; the history was rewritten."
-    ),
-}
-STATES = {
-    SyncRunState.WAITING: _("This %(kind)s is waiting for a worker."),
-    SyncRunState.RUNNING: _("This %(kind)s is under way."),
-    SyncRunState.COMPLETE: _("This %(kind)s is complete."),
-    SyncRunState.PARTIAL: _("This %(kind)s is complete except for some files."),
-    SyncRunState.LIMITED: _("This %(kind)s has reached the limit of its source; the next one continues."),
-    SyncRunState.FAILED: _("This %(kind)s has failed, and changed nothing."),
-    SyncRunState.INTERRUPTED: _("This %(kind)s was interrupted, and changed nothing."),
-}
 
 
 def run_context(run: SyncRun, *, number: str, may_read: bool) -> dict[str, Any]:

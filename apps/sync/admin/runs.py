@@ -40,6 +40,7 @@ MAX_SHOWN = 100
 REMOVED, RESTORED, SET_BACK = "removed", "restored", "set_back"
 WORDS = {REMOVED: _("Removed"), RESTORED: _("Comes back"), SET_BACK: _("As it was before")}
 COLOURS = {REMOVED: "danger", RESTORED: "success", SET_BACK: "info"}
+PAGE = "page"
 
 
 def rollback_page(model_admin: Any, request: HttpRequest, run: SyncRun, checkpoint: SyncCheckpoint) -> HttpResponse:
@@ -108,9 +109,6 @@ def sentences_of(run: SyncRun, counts: Counter[str]) -> list[str]:
         ),
         gettext("This is recorded as a run of its own, with everything that it changes."),
     ]
-
-
-PAGE = "page"
 
 
 @admin.register(SyncRun)

@@ -72,6 +72,7 @@ NOUNS = {
     "pointer": ngettext_lazy("%(shown)s pointer", "%(shown)s pointers", "count"),
     "specification": ngettext_lazy("%(shown)s specification", "%(shown)s specifications", "count"),
 }
+NOT_WHILE = {"disabled": _("not while it is off"), "paused": _("not while it is paused")}
 
 
 def count_of(count: int, noun: str) -> str:
@@ -135,9 +136,6 @@ def once(show: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
         return made[show.__name__]
 
     return shown
-
-
-NOT_WHILE = {"disabled": _("not while it is off"), "paused": _("not while it is paused")}
 
 
 def due_of(source: KnowledgeSource) -> tuple[str, str]:

@@ -16,6 +16,17 @@ from apps.sync.domain.knowledge import ItemStatus, KnowledgeItem, ParsedFile, Re
 MAX_REFERENCE_CHARS = 200
 # `12`, `#12`, `ADR-0012`, `adr 12: Use queues`, `0012-use-queues`; neither dates nor versions such as 3.2.
 NUMBERED = re.compile(r"(?!\d{4}-\d\d-\d\d)(?:([a-z]{1,20})[\s_-]?)?#?(\d{1,9})(?!\.\d)(?:[\s_.:-].*)?", re.DOTALL)
+DUPLICATE_ID = "duplicate_id"
+MAX_NAMED_PATH_CHARS = 300
+# Raised when pointers are to be written otherwise: then the next sync of each source writes all of them.
+POINTER_FORMAT = 1
+# Plain values only, so that there is no circle to look for.
+ENCODER = json.JSONEncoder(check_circular=False)
+# Files of metadata alone, and the names of the texts that they are about.
+METADATA_NAMES = ("/kep.yaml", "/kep.yml")
+MAIN_TEXTS = frozenset({"readme", "index"})
+# Of an item that supersedes others: they stay superseded after it was deprecated or superseded itself.
+HAS_HELD = frozenset({ItemStatus.ACCEPTED, ItemStatus.DEPRECATED, ItemStatus.SUPERSEDED})
 
 
 def fold(name: str) -> str:
@@ -131,19 +142,6 @@ class NameIndex:
         found = self.numbers.get(number, [])
         yield [file for prefixes, file in found if not prefix or prefix in prefixes]
         yield [file for prefixes, file in found if prefixes == {""} and file.type == prefix]
-
-
-DUPLICATE_ID = "duplicate_id"
-MAX_NAMED_PATH_CHARS = 300
-# Raised when pointers are to be written otherwise: then the next sync of each source writes all of them.
-POINTER_FORMAT = 1
-# Plain values only, so that there is no circle to look for.
-ENCODER = json.JSONEncoder(check_circular=False)
-# Files of metadata alone, and the names of the texts that they are about.
-METADATA_NAMES = ("/kep.yaml", "/kep.yml")
-MAIN_TEXTS = frozenset({"readme", "index"})
-# Of an item that supersedes others: they stay superseded after it was deprecated or superseded itself.
-HAS_HELD = frozenset({ItemStatus.ACCEPTED, ItemStatus.DEPRECATED, ItemStatus.SUPERSEDED})
 
 
 @dataclass(frozen=True, slots=True)

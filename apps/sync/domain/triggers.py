@@ -13,6 +13,8 @@ PART = re.compile(r"(\d+)([dhms])")
 MAX_DURATION_SECONDS = 3_650 * 86_400
 # Clocks of two machines may differ by so much; a time further ahead was taken from a clock that was wrong.
 MAX_AHEAD = timedelta(minutes=5)
+FIRST_DELAY = timedelta(minutes=1)
+LONGEST_DELAY = timedelta(hours=1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,10 +138,6 @@ def last_time(at: time, now: datetime) -> datetime:
     """Return the last moment, up to now, at which it was this time of the day in UTC."""
     today = datetime.combine(now.astimezone(UTC).date(), at, UTC)
     return today if today <= now else today - timedelta(days=1)
-
-
-FIRST_DELAY = timedelta(minutes=1)
-LONGEST_DELAY = timedelta(hours=1)
 
 
 def retry_delay(failures: int) -> timedelta:

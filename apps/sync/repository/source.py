@@ -21,6 +21,10 @@ if TYPE_CHECKING:
 
 # Of the names of copies that several sources read.
 _SHARED = UUID("5f0c3f0e-2b1d-4c1c-9d53-6a1f0d9a7b64")
+MAX_SECRET_BYTES = 100_000
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,99}")
+# Forges take any user with a token.
+TOKEN_USER = "git"  # noqa: S105
 
 
 @dataclass(frozen=True)
@@ -98,12 +102,6 @@ def too_many_files(limit: int) -> KnowledgeUnavailableError:
         f"The source has more than {limit:,} files (MEMORYHUB_SYNC_MAX_FILES): name the folder that holds the "
         "knowledge, exclude some, or raise the limit."
     )
-
-
-MAX_SECRET_BYTES = 100_000
-_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,99}")
-# Forges take any user with a token.
-TOKEN_USER = "git"  # noqa: S105
 
 
 def check_secret_name(name: str, attr: str = "credentials") -> None:

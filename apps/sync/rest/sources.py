@@ -22,6 +22,10 @@ from apps.sync.rest.pages import OLDEST_FIRST, page_of, with_ids
 from apps.sync.schemas import items, sources
 from apps.sync.schemas.runs import PauseInput
 
+IF_NONE_MATCH = OpenApiParameter(
+    "If-None-Match", str, OpenApiParameter.HEADER, description="The ETag of an answer that you already have."
+)
+
 
 class SourcesView(HubView):
     """The sources of knowledge."""
@@ -152,11 +156,6 @@ class FilesView(HubView):
         return page_of(
             listed, request, self.access, data, items.file_json, within=with_ids(files, "path"), order=OLDEST_FIRST
         )
-
-
-IF_NONE_MATCH = OpenApiParameter(
-    "If-None-Match", str, OpenApiParameter.HEADER, description="The ETag of an answer that you already have."
-)
 
 
 class ItemsView(HubView):

@@ -22,6 +22,9 @@ from apps.sync.schemas import runs
 from apps.sync.schemas.preview import PreviewInput, SyncPreviewOutput, preview_json
 from apps.sync.schemas.sources import OwnedListInput, SyncStateOutput, state_json
 
+# A push of thousands of commits; what forges send of it is cut there.
+MAX_DELIVERY_KIB = 5 * 1024
+
 
 class SyncView(HubView):
     """Syncs a source."""
@@ -206,10 +209,6 @@ class ChangesView(HubView):
         data = validate_query(OwnedListInput, request)
         changes = with_ids(selectors.change_list(self.access, uuid), "pk")
         return page_of(changes, request, self.access, data, runs.change_json, order=OLDEST_FIRST)
-
-
-# A push of thousands of commits; what forges send of it is cut there.
-MAX_DELIVERY_KIB = 5 * 1024
 
 
 def delivery_limit() -> BodyLimit:

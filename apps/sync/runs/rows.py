@@ -24,6 +24,7 @@ BATCH = 1_000
 COLUMNS = Columns(KnowledgeItem)
 _ITEM_FIELDS = [name for name in COLUMNS.names if name not in {"uuid", "item_id"}]
 _FILE_FIELDS = ["blob", "parsed", "code", "detail"]
+Resolved = Iterable[tuple[SyncConflict, Resolution]]
 
 
 def batches(rows: Iterable[T]) -> Iterator[list[T]]:
@@ -121,9 +122,6 @@ def write_files(source: KnowledgeSource, before: Mapping[str, FileRow], after: M
     for paths in batches(gone):
         KnowledgeFile.objects.filter(source=source, path__in=paths).delete()
     return bool(changed or gone)
-
-
-Resolved = Iterable[tuple[SyncConflict, Resolution]]
 
 
 def write_conflicts(

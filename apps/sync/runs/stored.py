@@ -33,6 +33,8 @@ SELECT encode(sha256(convert_to(coalesce(string_agg(
 FROM sync_knowledgefile WHERE source_id = %s
 """
 _READ_FILES_SQL = "SELECT path, blob, parsed::text, code, detail FROM sync_knowledgefile WHERE source_id = %s"
+KEPT = 20
+_FIELDS = ("last_sync_at", "last_full_sync_at", "last_commit", "sessions_since_sync", "is_complete", "generation")
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,10 +187,6 @@ def items_of_pointers(pointers: Iterable[SeenPointer]) -> dict[str, StoredItem]:
             continue
         items[pointer.item_id] = StoredItem(pointer.item_id, pointer.hash, status, layer, pointer.uuid)
     return items
-
-
-KEPT = 20
-_FIELDS = ("last_sync_at", "last_full_sync_at", "last_commit", "sessions_since_sync", "is_complete", "generation")
 
 
 @dataclass(frozen=True)

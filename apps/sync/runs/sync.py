@@ -30,6 +30,18 @@ from apps.sync.sources.removal import copies_remove
 from apps.sync.sources.values import check_values
 from apps.sync.triggers.request import check_request
 
+logger = logging.getLogger(__name__)
+# Why the hub itself requests runs: what else is requested was asked for by a person or a program.
+TRIGGERED = frozenset({"threshold", "scheduled", "retry", "remaining", "interrupted", "webhook"})
+# A task in the worker embeds for so long at most, and leaves the rest to the next one, so that other tasks get a turn.
+PART_SECONDS = 240.0
+# The step of a run that waits without a task, because another one was running.
+BUSY = "busy"
+# Of fewer files nobody needs advice.
+FEW_FILES = 5
+# Settings that a dry run may try.
+TRIED = frozenset({"mapping", "folder", "include", "exclude", "convention", "layer"})
+
 
 @dataclass(frozen=True)
 class PreviewFile:
@@ -56,15 +68,6 @@ class Preview:
     changes: tuple[PointerChange, ...]
     statuses: Mapping[str, int]
     advice: str = ""
-
-
-logger = logging.getLogger(__name__)
-# Why the hub itself requests runs: what else is requested was asked for by a person or a program.
-TRIGGERED = frozenset({"threshold", "scheduled", "retry", "remaining", "interrupted", "webhook"})
-# A task in the worker embeds for so long at most, and leaves the rest to the next one, so that other tasks get a turn.
-PART_SECONDS = 240.0
-# The step of a run that waits without a task, because another one was running.
-BUSY = "busy"
 
 
 def sync_run(
@@ -188,12 +191,6 @@ def carry_out(run: SyncRun, work: Work, clock: Clock) -> None:
         checkpoints_trim(run.source)
     except Error as error:
         logger.warning("checkpoints of source %s were not trimmed: %s", run.source.uuid, type(error).__name__)
-
-
-# Of fewer files nobody needs advice.
-FEW_FILES = 5
-# Settings that a dry run may try.
-TRIED = frozenset({"mapping", "folder", "include", "exclude", "convention", "layer"})
 
 
 def sync_preview(*, access: Access, uuid: UUID, values: Mapping[str, Any] | None = None) -> Preview:

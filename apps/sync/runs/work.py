@@ -39,6 +39,16 @@ from apps.sync.runs.stored import (
 # Between two writes of progress.
 SAVE_SECONDS = 0.5
 OnProgress = Callable[[SyncRun], None]
+_lock = threading.Lock()
+_pauses = 0
+# Where a kill may interrupt a sync, in this order.
+SYNC_STEPS = (
+    "started", "checkpoint", "read", "compared", "embedded", "pointers", "items", "changes", "conflicts", "files",
+    "state", "applied", "committed",
+)  # fmt: skip
+# Items whose pointers are embedded between two looks at the clock.
+EMBEDDED_AT_ONCE = 200
+MAX_FAILED_ITEMS = 1_000
 
 
 class RunProgress:
@@ -68,10 +78,6 @@ class RunProgress:
             self.on_progress(run)
 
 
-_lock = threading.Lock()
-_pauses = 0
-
-
 @contextmanager
 def collector_paused() -> Iterator[None]:
     """Collect no cyclic garbage in this process during the block, which is to last a few seconds at most.
@@ -91,16 +97,6 @@ def collector_paused() -> Iterator[None]:
             _pauses -= was_enabled
             if was_enabled and not _pauses:
                 gc.enable()
-
-
-# Where a kill may interrupt a sync, in this order.
-SYNC_STEPS = (
-    "started", "checkpoint", "read", "compared", "embedded", "pointers", "items", "changes", "conflicts", "files",
-    "state", "applied", "committed",
-)  # fmt: skip
-# Items whose pointers are embedded between two looks at the clock.
-EMBEDDED_AT_ONCE = 200
-MAX_FAILED_ITEMS = 1_000
 
 
 class SyncWork:

@@ -22,6 +22,9 @@ from apps.sync.sources.texts import ItemDiff, ItemText
 
 SEVERITIES = [each.value for each in Severity]
 COMMIT_PATTERN = r"^(?:[0-9a-f]{40}|[0-9a-f]{64})$"
+DEFAULT_CHARS = 20_000
+MAX_CHARS = 100_000
+REFERENCE_PREFIX = "Ref:"
 
 
 class ItemListInput(OwnedListInput):
@@ -239,11 +242,6 @@ def file_json(file: Any) -> KnowledgeFileOutput:
         "code": file.code,
         "detail": file.detail,
     }
-
-
-DEFAULT_CHARS = 20_000
-MAX_CHARS = 100_000
-REFERENCE_PREFIX = "Ref:"
 
 
 class KnowledgeReadInput(StrictSerializer):

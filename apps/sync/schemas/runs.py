@@ -28,6 +28,8 @@ from apps.sync.sources.access import is_inside
 
 # Kinds that a caller may ask for, and why a sync should run or not (spec 003, sync triggers).
 REQUESTED_KINDS = [SyncKind.FULL.value, SyncKind.INCREMENTAL.value, SyncKind.SINGLE.value]
+# What a person decides; `manual` is what waits for one.
+DECISIONS = [Resolution.UPDATE_MEMORY.value, Resolution.DELETE_MEMORY.value, Resolution.KEEP_MEMORY.value]
 
 
 class SyncInput(StrictSerializer):
@@ -288,10 +290,6 @@ def should_sync_json(answer: ShouldSync) -> ShouldSyncOutput:
         "detail": answer.detail,
         "due_at": iso(answer.due_at),
     }
-
-
-# What a person decides; `manual` is what waits for one.
-DECISIONS = [Resolution.UPDATE_MEMORY.value, Resolution.DELETE_MEMORY.value, Resolution.KEEP_MEMORY.value]
 
 
 class ConflictListInput(OwnedListInput):

@@ -24,6 +24,8 @@ FOR_PUBLIC = (
     "This key is bound to an owner: it may name a public https:// address. Paths of the server, other addresses, and "
     "sources with `credentials` are for an operator without a bound."
 )
+NEEDED = ("name", "kind", "location")
+PAUSED_BY_HAND = "Paused by an operator."
 
 
 def check_reach(access: Access, kind: str, values: Mapping[str, Any], source: KnowledgeSource | None = None) -> None:
@@ -41,10 +43,6 @@ def check_reach(access: Access, kind: str, values: Mapping[str, Any], source: Kn
     # The secret would be sent to the new address.
     if location != former.location and (former.credentials or not is_public(parse_location(location, kind=kind))):
         raise ForbiddenError(FOR_PUBLIC, attr="location")
-
-
-NEEDED = ("name", "kind", "location")
-PAUSED_BY_HAND = "Paused by an operator."
 
 
 def source_create(*, access: Access, values: Mapping[str, Any], clock: Clock = SYSTEM_CLOCK) -> KnowledgeSource:

@@ -38,6 +38,11 @@ INTERRUPTED_REASON = "interrupted"
 MAX_INTERRUPTED = 3
 # A task that has not begun after so long was lost; longer than django-q2 waits before it begins one again.
 LOST_AFTER = timedelta(minutes=20)
+# Of each source.
+KEPT_RUNS = 200
+BATCH = 500
+# Longer than a delivery may be old, for clocks that differ.
+KEPT_DELIVERIES = MAX_AGE + timedelta(days=1)
 
 
 def sync_due(*, clock: Clock = SYSTEM_CLOCK) -> list[SyncRun]:
@@ -110,13 +115,6 @@ def enqueue_lost(source: KnowledgeSource, clock: Clock) -> None:
         run.step, run.requested_at = "", now
         run.save(update_fields=["step", "requested_at"])
         enqueue(run)
-
-
-# Of each source.
-KEPT_RUNS = 200
-BATCH = 500
-# Longer than a delivery may be old, for clocks that differ.
-KEPT_DELIVERIES = MAX_AGE + timedelta(days=1)
 
 
 def runs_trim(*, clock: Clock = SYSTEM_CLOCK) -> int:

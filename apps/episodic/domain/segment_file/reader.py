@@ -42,6 +42,16 @@ from apps.episodic.domain.segment_file.format import (
 from apps.episodic.domain.segment_file.tables import TableBuilder, decode_scopes
 
 CHUNK = 1 << 20
+_decode = json.JSONDecoder().decode
+# Of an event: eight bytes of its time, four of its type.
+BYTES_PER_EVENT = 12
+MAGIC = b"\x28\xb5\x2f\xfd"
+PAGE_BYTES = 4_096  # what a medium fails to read is some of these
+MAX_FRAME_HEADER = 18
+BLOCK_HEADER = 3
+BLOCK_CONTENT = 128 * 1024  # at most, of a block of zstandard
+RUN_LENGTH, RESERVED = 1, 3  # types of such blocks
+CHECKSUM = 4
 
 
 @dataclass(frozen=True)
@@ -266,20 +276,6 @@ def consecutive_ranges(numbers: list[int]) -> Iterator[tuple[int, int]]:
         if place == len(numbers) or numbers[place] != numbers[place - 1] + 1:
             yield numbers[start], numbers[place - 1]
             start = place
-
-
-_decode = json.JSONDecoder().decode
-# Of an event: eight bytes of its time, four of its type.
-BYTES_PER_EVENT = 12
-
-
-MAGIC = b"\x28\xb5\x2f\xfd"
-PAGE_BYTES = 4_096  # what a medium fails to read is some of these
-MAX_FRAME_HEADER = 18
-BLOCK_HEADER = 3
-BLOCK_CONTENT = 128 * 1024  # at most, of a block of zstandard
-RUN_LENGTH, RESERVED = 1, 3  # types of such blocks
-CHECKSUM = 4
 
 
 def salvage_events(path: Path) -> Iterator[EventRecord]:

@@ -37,6 +37,32 @@ _FILLERS = re.compile(
     rf"\b(?:very much|a lot){_END}|\b(?:really|very|also)\b|非常|真的|十分(?![鐘钟之])", re.IGNORECASE
 )
 _FILLERS_DENIED = re.compile(rf"\bat all{_END}", re.IGNORECASE)
+_DIGITS = re.compile(r"\d+(?:[.,:/\-]\d+)*")
+_HAN = re.compile(r"[\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]")
+_HAN_VALUES = re.compile(
+    r"[〇零一二三四五六七八九十百千万萬兩两半]+|[上下早中晚][午上]|(?:星期|週|周|禮拜|礼拜)[一二三四五六日天]"
+)
+_HAN_NOTS = re.compile(r"[不沒没無无勿]|(?<!特)[別别](?!人|的|針|针)|未(?![來来])|非(?!常)")
+_HAN_SUBJECT = re.compile(
+    r"[^是有在喜愛爱想要會会不沒没住去叫用說说買买吃喝討讨正已將将從从每於于最很非特現现經经一也都完只,，、。\s]{1,8}"
+)
+_HAN_DEGREES = re.compile(r"非常|特[別别]|真的|十分")
+_HAN_FUNCTION = frozenset("的了是在和與与及也都很就還还而且於于之這这那個个一位著着過过把被給给對对到從从")
+_NOTS = re.compile(
+    r"\b(?:nicht|kein\w*|nie|niemals|ne|pas|jamais|aucune?|nunca|jamás|nada|tampoco|ohne|sans|sin)\b", re.I
+)
+# What limits a statement: without it, it says more than was said.
+_LIMITS = re.compile(
+    r"\b(?:plan\w*|want\w*|hop(?:e|es|ed|ing)|wish\w*|intend\w*|may|might|maybe|perhaps|probably|possibly|consider\w*|used"
+    r"|former\w*|until|till|since|before|after|if|unless|when|whenever|while|during|only|just|except|but|although|though"
+    r"|sometimes|often|usually|rarely|seldom|always|every|(?<!at )all|most|some|allergic|instead|than|less|more|too"
+    r"|almost|about|around|approximately|at least|at most|over|under)\b"
+    r"|可能|也許|也许|大概|想|打算|計劃|计划|希望|以前|曾|如果|只|除了|有時|有时|常常|經常|经常|總是|总是|每|直到|之前|之後|之后"
+    r"|比|過敏|过敏|至少|最多|但|卻|却|或",
+    re.IGNORECASE,
+)
+_OWNED = re.compile(r"^((?:my|his|her|their|our|the user['’]s|user['’]s|[^\W\d_]+['’]s)\s+[^\W\d_]+)", re.IGNORECASE)
+_cache = SizedCache("lines of notes", megabytes=3)
 
 
 class Wording(StrEnum):
@@ -109,34 +135,6 @@ def shared(facts: Sequence[tuple[str, ...]]) -> int:
     return next(
         (place for place, each in enumerate(zip(*facts, strict=False)) if len(set(each)) > 1), min(map(len, facts))
     )
-
-
-_DIGITS = re.compile(r"\d+(?:[.,:/\-]\d+)*")
-_HAN = re.compile(r"[\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]")
-_HAN_VALUES = re.compile(
-    r"[〇零一二三四五六七八九十百千万萬兩两半]+|[上下早中晚][午上]|(?:星期|週|周|禮拜|礼拜)[一二三四五六日天]"
-)
-_HAN_NOTS = re.compile(r"[不沒没無无勿]|(?<!特)[別别](?!人|的|針|针)|未(?![來来])|非(?!常)")
-_HAN_SUBJECT = re.compile(
-    r"[^是有在喜愛爱想要會会不沒没住去叫用說说買买吃喝討讨正已將将從从每於于最很非特現现經经一也都完只,，、。\s]{1,8}"
-)
-_HAN_DEGREES = re.compile(r"非常|特[別别]|真的|十分")
-_HAN_FUNCTION = frozenset("的了是在和與与及也都很就還还而且於于之這这那個个一位著着過过把被給给對对到從从")
-_NOTS = re.compile(
-    r"\b(?:nicht|kein\w*|nie|niemals|ne|pas|jamais|aucune?|nunca|jamás|nada|tampoco|ohne|sans|sin)\b", re.I
-)
-# What limits a statement: without it, it says more than was said.
-_LIMITS = re.compile(
-    r"\b(?:plan\w*|want\w*|hop(?:e|es|ed|ing)|wish\w*|intend\w*|may|might|maybe|perhaps|probably|possibly|consider\w*|used"
-    r"|former\w*|until|till|since|before|after|if|unless|when|whenever|while|during|only|just|except|but|although|though"
-    r"|sometimes|often|usually|rarely|seldom|always|every|(?<!at )all|most|some|allergic|instead|than|less|more|too"
-    r"|almost|about|around|approximately|at least|at most|over|under)\b"
-    r"|可能|也許|也许|大概|想|打算|計劃|计划|希望|以前|曾|如果|只|除了|有時|有时|常常|經常|经常|總是|总是|每|直到|之前|之後|之后"
-    r"|比|過敏|过敏|至少|最多|但|卻|却|或",
-    re.IGNORECASE,
-)
-_OWNED = re.compile(r"^((?:my|his|her|their|our|the user['’]s|user['’]s|[^\W\d_]+['’]s)\s+[^\W\d_]+)", re.IGNORECASE)
-_cache = SizedCache("lines of notes", megabytes=3)
 
 
 class Loss(StrEnum):

@@ -7,6 +7,10 @@ from enum import StrEnum
 
 from apps.rules.domain.statements.statement import Mood
 
+ASSERTED = frozenset({Mood.ASSERTION})
+ASKED_FOR = frozenset({Mood.ASSERTION, Mood.COMMAND, Mood.CONDITION})
+PLANNED = frozenset({Mood.ASSERTION, Mood.PLAN})
+
 
 class Category(StrEnum):
     """The kind of a fact, and the heading of MEMORY.md under which it is written."""
@@ -64,11 +68,6 @@ class Found:
     pattern: str
     corrects: bool = False
     value: str = ""
-
-
-ASSERTED = frozenset({Mood.ASSERTION})
-ASKED_FOR = frozenset({Mood.ASSERTION, Mood.COMMAND, Mood.CONDITION})
-PLANNED = frozenset({Mood.ASSERTION, Mood.PLAN})
 
 
 @dataclass(frozen=True, slots=True)

@@ -52,6 +52,25 @@ NO_FIELDS: Mapping[str, str] = MappingProxyType({})
 # Marks of front matter that say what a status would.
 FLAGS = {name: name for name in ("draft", "deprecated", "archived", "obsolete", "retired", "superseded", "rejected")}
 FIELD_BY_NAME = {name: field for field, names in NAMES.items() for name in names.split()}
+LINE = re.compile(
+    r"\s{0,10}(?:[-*+>]\s{1,5})?(?:\*\*|__|\*|_)?([^\W\d_][\w /&-]{0,40})"
+    r"(?:\*\*|__|\*|_)?\s{0,5}[:：](?:\*\*|__|\*|_)?\s{0,10}"
+)
+# `:Status: accepted`, and no role such as :pep:`8`.
+FIELD = re.compile(r":([^\W\d_][\w -]{0,40}):(?:\s{1,10}|$)")
+ROW = re.compile(r"\s{0,10}\|\s{0,20}(?:\*\*|__)?([^|*_]{1,40})(?:\*\*|__)?\s{0,20}\|([^|]{0,2000})\|")
+# What else is written beside a status. It is no prose, and is not read.
+OTHERS = word_set(
+    "date dates decider deciders decisionmaker decisionmakers decidedby author authors owner owners "
+    "consulted informed "
+    "technicalstory story ticket issue issues pr prs reviewer reviewers approver approvers "
+    "approvedby updated created "
+    "lastupdated lastmodified lastreviewed version discussion discussionsto startdate rfcpr rustissue related "
+    "relatedto stakeholders impact driver approver contributors outcome duedate epic jira effectivedate decisiondate "
+    "trackingissue implementationissue champion champions number adr rfc amends amendedby dependson "
+    "requires supersede "
+    "日期 作者 決策者 决策者 負責人 负责人 版本 更新 建立 相關 相关 審核者 审核者 修訂 修订"
+)
 
 
 def known_fields(values: Mapping[str, Node], own: Mapping[str, str] = NO_FIELDS) -> dict[str, Node]:
@@ -154,27 +173,6 @@ def references_of(node: Node) -> list[str]:
     return [
         one for part in node[:MAX_REFERENCES] for one in (references_of(part) if not isinstance(part, list) else [])
     ]
-
-
-LINE = re.compile(
-    r"\s{0,10}(?:[-*+>]\s{1,5})?(?:\*\*|__|\*|_)?([^\W\d_][\w /&-]{0,40})"
-    r"(?:\*\*|__|\*|_)?\s{0,5}[:：](?:\*\*|__|\*|_)?\s{0,10}"
-)
-# `:Status: accepted`, and no role such as :pep:`8`.
-FIELD = re.compile(r":([^\W\d_][\w -]{0,40}):(?:\s{1,10}|$)")
-ROW = re.compile(r"\s{0,10}\|\s{0,20}(?:\*\*|__)?([^|*_]{1,40})(?:\*\*|__)?\s{0,20}\|([^|]{0,2000})\|")
-# What else is written beside a status. It is no prose, and is not read.
-OTHERS = word_set(
-    "date dates decider deciders decisionmaker decisionmakers decidedby author authors owner owners "
-    "consulted informed "
-    "technicalstory story ticket issue issues pr prs reviewer reviewers approver approvers "
-    "approvedby updated created "
-    "lastupdated lastmodified lastreviewed version discussion discussionsto startdate rfcpr rustissue related "
-    "relatedto stakeholders impact driver approver contributors outcome duedate epic jira effectivedate decisiondate "
-    "trackingissue implementationissue champion champions number adr rfc amends amendedby dependson "
-    "requires supersede "
-    "日期 作者 決策者 决策者 負責人 负责人 版本 更新 建立 相關 相关 審核者 审核者 修訂 修订"
-)
 
 
 def metadata_of(line: str, own: Mapping[str, str] = NO_FIELDS) -> tuple[str, str] | None:

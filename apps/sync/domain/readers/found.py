@@ -6,6 +6,9 @@ from typing import Any
 
 from apps.sync.domain.knowledge import Constraint, ItemStatus, ItemType, Layer
 
+# Of a link, which readers of repositories and folders do not follow: what it leads to is read where it is.
+SYMLINK = "symlink"
+
 
 class Refusal(StrEnum):
     """The codes of a `RefusedFile` that readers return."""
@@ -23,8 +26,6 @@ class Refusal(StrEnum):
     UNKNOWN_KIND = "unknown_kind"
 
 
-# Of a link, which readers of repositories and folders do not follow: what it leads to is read where it is.
-SYMLINK = "symlink"
 # Files that were not meant to be items. A sync that meets them is complete.
 SKIPPED: frozenset[str] = frozenset({Refusal.TEMPLATE, Refusal.NOT_AN_ITEM, Refusal.UNKNOWN_KIND, SYMLINK})
 

@@ -13,6 +13,13 @@ from apps.sync.domain.readers.text import MAX_HEADER_LINES, clean, fold
 
 HEADER = re.compile(r"([A-Za-z][A-Za-z0-9 _-]{0,40}):(?:[ \t]+|$)")
 NEEDED = frozenset({"title", "status", "id"})
+FENCE = re.compile(r"[ \t]{0,3}(`{3,}|~{3,})[ \t]*([\w-]{0,20})[^`]{0,100}$")
+PRE = re.compile(r"[ \t]{0,3}<pre\b[^<>]{0,200}>(?:<code>)?(.{0,300})$", re.IGNORECASE)
+PRE_END = re.compile(r"(?:</code>)?</pre>", re.IGNORECASE)
+YAML = frozenset({"yaml", "yml"})
+TITLE = re.compile(r"(?:#{1,2}|={1,2})[ \t]+\S")
+REQUEST = re.compile(r"Request for Comments:[ \t]{1,5}(\d{1,6})\b", re.IGNORECASE)
+COLUMN = re.compile(r"[ \t]{3,}")
 
 
 def split_headers(text: str) -> tuple[dict[str, str], str]:
@@ -74,15 +81,6 @@ def number_of(headers: dict[str, str]) -> tuple[str, str]:
         if bare and (bare.startswith("<") or not bare.casefold().strip("nx?")):
             raise UnreadableError(Refusal.TEMPLATE, "The number is a placeholder, as in a template.")
     return "", ""
-
-
-FENCE = re.compile(r"[ \t]{0,3}(`{3,}|~{3,})[ \t]*([\w-]{0,20})[^`]{0,100}$")
-PRE = re.compile(r"[ \t]{0,3}<pre\b[^<>]{0,200}>(?:<code>)?(.{0,300})$", re.IGNORECASE)
-PRE_END = re.compile(r"(?:</code>)?</pre>", re.IGNORECASE)
-YAML = frozenset({"yaml", "yml"})
-TITLE = re.compile(r"(?:#{1,2}|={1,2})[ \t]+\S")
-REQUEST = re.compile(r"Request for Comments:[ \t]{1,5}(\d{1,6})\b", re.IGNORECASE)
-COLUMN = re.compile(r"[ \t]{3,}")
 
 
 def unfold_opening(text: str) -> tuple[str, str, str]:

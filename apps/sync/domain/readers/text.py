@@ -39,6 +39,7 @@ LFS_POINTER = "version https://git-lfs.github.com/spec/"
 
 SENTENCE_END = re.compile(r"[.!?][\"')\]”’]*(?=\s)|[。！？][」』”’）]*")
 ABBREVIATIONS = ("e.g.", "i.e.", "etc.", "vs.", "cf.", "dr.", "mr.", "ms.", "mrs.", "st.", "no.", "fig.", "approx.")
+FOLDED = {ord(char): None for char in " \t-_"}
 
 
 def decode(data: bytes) -> str:
@@ -92,6 +93,3 @@ def fold(text: str) -> str:
 def word_set(words: str) -> frozenset[str]:
     """Return the words of a table."""
     return frozenset(words.split())
-
-
-FOLDED = {ord(char): None for char in " \t-_"}

@@ -31,6 +31,17 @@ from apps.sync.schemas.runs import (
 from apps.sync.schemas.sources import state_json
 
 RECENT = 5
+MAX_CONFLICTS = 1_000
+ENDS = {
+    SyncRunState.COMPLETE: "complete",
+    SyncRunState.PARTIAL: "some files could not be read; the others are synced",
+    SyncRunState.LIMITED: "more changes are waiting for the next sync",
+    SyncRunState.FAILED: "failed",
+    SyncRunState.INTERRUPTED: "interrupted",
+}
+# What of a dry run is printed; `--json` has all.
+MAX_SHOWN = 200
+ALLOW_EMPTY = argument("--allow-empty", action="store_true", help="Delete all pointers if no files are left.")
 
 
 def run_status(console: Console, options: Options) -> None:
@@ -56,9 +67,6 @@ def run_status(console: Console, options: Options) -> None:
         for each in checkpoints
     ]
     console.answer(answer, *lines)
-
-
-MAX_CONFLICTS = 1_000
 
 
 def run_conflicts(console: Console, options: Options) -> None:
@@ -93,17 +101,6 @@ def run_rollback(console: Console, options: Options) -> None:
     print_run(console, services.sync_rollback(access=ACCESS, uuid=source.uuid, checkpoint=checkpoint))
     if not console.is_json:
         console.say(f"{source.name} is paused; `manage.py sync resume {source.name}` syncs it again.")
-
-
-ENDS = {
-    SyncRunState.COMPLETE: "complete",
-    SyncRunState.PARTIAL: "some files could not be read; the others are synced",
-    SyncRunState.LIMITED: "more changes are waiting for the next sync",
-    SyncRunState.FAILED: "failed",
-    SyncRunState.INTERRUPTED: "interrupted",
-}
-# What of a dry run is printed; `--json` has all.
-MAX_SHOWN = 200
 
 
 def run_sync(console: Console, options: Options, *, kind: SyncKind) -> None:
@@ -162,7 +159,6 @@ def run_dry(console: Console, options: Options) -> None:
     console.answer(preview_json(preview), *lines)
 
 
-ALLOW_EMPTY = argument("--allow-empty", action="store_true", help="Delete all pointers if no files are left.")
 SUBCOMMANDS = (
     Subcommand("full", "Read everything and sync it.", partial(run_sync, kind=SyncKind.FULL), [SOURCE, ALLOW_EMPTY]),
     Subcommand(
