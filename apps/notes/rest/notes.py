@@ -20,7 +20,7 @@ from apps.notes.domain.places import MAIN, NotePlace, daily_place, parse_place
 from apps.notes.schemas import notes, search
 from apps.notes.schemas.config import ConfigInput, ConfigOutput, changes_of, config_json
 from apps.notes.schemas.notes import CommandInput, CommandOutput, OwnerInput, command_json, command_of
-from apps.notes.schemas.prompt import PromptInput, PromptOutput, origin_json, section_json
+from apps.notes.schemas.search import PromptInput, PromptOutput, origin_json, section_json
 
 
 def text_limit() -> BodyLimit:

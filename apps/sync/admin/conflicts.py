@@ -46,7 +46,7 @@ from apps.sync.admin.words import (
     short_commit,
     source_link,
 )
-from apps.sync.domain.conflicts import allowed_resolutions
+from apps.sync.domain.plan import allowed_resolutions
 from apps.sync.domain.state import ConflictType, Resolution
 from apps.sync.models import KnowledgeItem, KnowledgeSource, PointerConflict, ResolutionChoices, SyncConflictState
 from apps.sync.services import conflict_resolve

@@ -13,7 +13,7 @@ from apps.core.admin.fields import LinesField
 from apps.core.admin.key_forms import IdentifierInput
 from apps.core.domain.errors import InvalidInputError, MemoryHubError
 from apps.core.pages.sayings import say
-from apps.sync.domain.conflicts import allowed_resolutions
+from apps.sync.domain.plan import allowed_resolutions
 from apps.sync.domain.state import ConflictType
 from apps.sync.domain.triggers import format_duration, parse_duration
 from apps.sync.models import ConflictTypeChoices, KnowledgeSource, ResolutionChoices

@@ -6,10 +6,9 @@ from uuid import UUID
 
 from apps.core.domain.errors import NotFoundError
 from apps.semantic.selectors import managed_deleted, managed_memories
-from apps.sync.domain.conflicts import choose_resolution, detect_conflicts
 from apps.sync.domain.items import derive_items
 from apps.sync.domain.knowledge import KnowledgeItem, RefusedFile
-from apps.sync.domain.plan import make_plan
+from apps.sync.domain.plan import choose_resolution, detect_conflicts, make_plan
 from apps.sync.domain.pointers import pointer_content
 from apps.sync.domain.state import (
     ConflictType,

@@ -10,9 +10,8 @@ from apps.core.domain.errors import ConflictError, InvalidInputError, NotFoundEr
 from apps.core.domain.scope import Access
 from apps.core.steps import Step, no_step
 from apps.semantic.services import managed_prepare, managed_with_space
-from apps.sync.domain.conflicts import allowed_resolutions
 from apps.sync.domain.errors import StateCorruptedError
-from apps.sync.domain.plan import DIFFERENCES
+from apps.sync.domain.plan import DIFFERENCES, allowed_resolutions
 from apps.sync.domain.state import ConflictType, Plan, Resolution, SyncConflict
 from apps.sync.models import (
     KnowledgeSource,
