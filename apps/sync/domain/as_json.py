@@ -7,15 +7,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from apps.sync.domain.errors import StateCorruptedError
-from apps.sync.domain.knowledge import (
-    Constraint,
-    Convention,
-    ItemStatus,
-    ItemType,
-    Layer,
-    ParsedFile,
-    Severity,
-)
+from apps.sync.domain.knowledge import Constraint, Convention, ItemStatus, ItemType, Layer, ParsedFile, Severity
 from apps.sync.domain.state import StoredItem
 
 # By value: calling an enumeration for each field takes a third of the time of reading many files.
