@@ -19,8 +19,8 @@ from apps.episodic.maintenance.archive import archived_rows_drop
 from apps.episodic.maintenance.remove import Removal, RemovalReport, events_remove, removal_preview
 from apps.episodic.maintenance.runner import RunnerOptions, Watch, maintenance_run, no_progress
 from apps.episodic.models import Segment
+from apps.episodic.queries.event_list import find_event
 from apps.episodic.queries.export import events_export
-from apps.episodic.queries.lookup import find_event
 from apps.episodic.store.files import list_files
 from apps.events.services import payloads_redact
 
