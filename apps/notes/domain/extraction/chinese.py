@@ -109,8 +109,8 @@ class ChineseReader:
         if found:
             # Whom the fact is about, such as 我妹妹; the speaker otherwise.
             content = found[-1].content
-            person = _KIN.match(content.translate(FOLD))
-            self.person = content[: person.end()] if person else ""
+            kin = _KIN.match(content.translate(FOLD))
+            self.person = content[: kin.end()] if kin else ""
         return found
 
     def find_order(self, sentence: str, parts: list[Part]) -> Found | None:
