@@ -204,6 +204,17 @@ def cursor_of(direction: str, record: EventRecord) -> str:
 def read_page(wanted: Wanted) -> tuple[EventRecord, ...]:
     """Return the first events beyond the place, in the direction of the page, as of one moment."""
 
+    def read() -> tuple[int, list[EventRecord]]:
+        conditions, values = rows_where(wanted.reach, wanted.window, wanted.query.event_types, wanted.query.where)
+        sign, direction = (">", "ASC") if wanted.upwards else ("<", "DESC")
+        place = "TRUE" if wanted.place is None else f"(e.timestamp, e.id) {sign} (%(place_time)s, %(place_arrival)s)"
+        at, arrival = wanted.place or (None, None)
+        parameters: dict[str, Any] = {**values, "limit": wanted.limit, "place_time": at, "place_arrival": arrival}
+        with connection.cursor() as cursor:
+            cursor.execute(SQL.format(**conditions, place=place, direction=direction), parameters)
+            found = cursor.fetchall()
+        return found[0][0], [record_of(row[1:]) for row in found if row[1] is not None]
+
     def merge(rows: list[EventRecord], view: ArchiveView) -> tuple[EventRecord, ...]:
         top = (OldestEvents if wanted.upwards else TopEvents)(wanted.limit)
         for record in rows:
@@ -212,20 +223,7 @@ def read_page(wanted: Wanted) -> tuple[EventRecord, ...]:
             top.add(record)
         return top.records()
 
-    return of_one_moment(lambda: read_rows(wanted), merge)
-
-
-def read_rows(wanted: Wanted) -> tuple[int, list[EventRecord]]:
-    """Return the version of the catalogue, and the first rows beyond the place."""
-    conditions, values = rows_where(wanted.reach, wanted.window, wanted.query.event_types, wanted.query.where)
-    sign, direction = (">", "ASC") if wanted.upwards else ("<", "DESC")
-    place = "TRUE" if wanted.place is None else f"(e.timestamp, e.id) {sign} (%(place_time)s, %(place_arrival)s)"
-    at, arrival = wanted.place or (None, None)
-    parameters: dict[str, Any] = {**values, "limit": wanted.limit, "place_time": at, "place_arrival": arrival}
-    with connection.cursor() as cursor:
-        cursor.execute(SQL.format(**conditions, place=place, direction=direction), parameters)
-        found = cursor.fetchall()
-    return found[0][0], [record_of(row[1:]) for row in found if row[1] is not None]
+    return of_one_moment(read, merge)
 
 
 def archived_events(view: ArchiveView, wanted: Wanted, top: TopEvents) -> Iterator[EventRecord]:

@@ -109,6 +109,13 @@ def count_events(access: Access, scope: Scope, wanted: Counts, window: Window) -
         return wanted
     wanted = replace(wanted, span=narrowed)
 
+    def read() -> tuple[int, list[tuple[int, str, int]]]:
+        conditions, values = rows_where(reach, Window(*wanted.span), sorted(wanted.types))
+        with connection.cursor() as cursor:
+            cursor.execute(SQL.format(**conditions), {**values, "edges": list(wanted.buckets.edges[:-1])})
+            found = cursor.fetchall()
+        return found[0][0], [(bucket, kind, count) for _, bucket, kind, count in found if kind is not None]
+
     def add_up(rows: list[tuple[int, str, int]], view: ArchiveView) -> Counts:
         counts = replace(wanted, by_type={})
         for bucket, kind, count in rows:
@@ -116,7 +123,7 @@ def count_events(access: Access, scope: Scope, wanted: Counts, window: Window) -
         count_archived(view, reach, counts)
         return counts
 
-    return of_one_moment(lambda: count_rows(reach, wanted), add_up)
+    return of_one_moment(read, add_up)
 
 
 def event_extent(access: Access, scope: Scope) -> tuple[datetime, datetime] | None:
@@ -128,6 +135,14 @@ def event_extent(access: Access, scope: Scope) -> tuple[datetime, datetime] | No
     if reach.is_empty:
         return None
 
+    def read() -> tuple[int, list[datetime]]:
+        conditions, values = rows_where(reach, Window(), ())
+        first, last = (EDGE_SQL.format(scope=conditions["scope"], direction=one) for one in ("ASC", "DESC"))
+        with connection.cursor() as cursor:
+            cursor.execute(EXTENT_SQL.format(first=first, last=last), values)
+            version, *moments = cursor.fetchone()
+        return version, [moment for moment in moments if moment is not None]
+
     def join(rows: list[datetime], view: ArchiveView) -> tuple[datetime, datetime] | None:
         runs = view.index.select(reach, None, None).runs
         known = [*rows]
@@ -135,26 +150,7 @@ def event_extent(access: Access, scope: Scope) -> tuple[datetime, datetime] | No
             known += [moment_of(int(runs["first"].min())), moment_of(int(runs["last"].max()))]
         return (min(known), max(known)) if known else None
 
-    return of_one_moment(lambda: extent_of_rows(reach), join)
-
-
-def count_rows(reach: Reach, wanted: Counts) -> tuple[int, list[tuple[int, str, int]]]:
-    """Return the version of the catalogue, and the number of rows of each span and type."""
-    conditions, values = rows_where(reach, Window(*wanted.span), sorted(wanted.types))
-    with connection.cursor() as cursor:
-        cursor.execute(SQL.format(**conditions), {**values, "edges": list(wanted.buckets.edges[:-1])})
-        found = cursor.fetchall()
-    return found[0][0], [(bucket, kind, count) for _, bucket, kind, count in found if kind is not None]
-
-
-def extent_of_rows(reach: Reach) -> tuple[int, list[datetime]]:
-    """Return the version of the catalogue, and the times of the first and the last row."""
-    conditions, values = rows_where(reach, Window(), ())
-    first, last = (EDGE_SQL.format(scope=conditions["scope"], direction=one) for one in ("ASC", "DESC"))
-    with connection.cursor() as cursor:
-        cursor.execute(EXTENT_SQL.format(first=first, last=last), values)
-        version, *moments = cursor.fetchone()
-    return version, [moment for moment in moments if moment is not None]
+    return of_one_moment(read, join)
 
 
 def count_archived(view: ArchiveView, reach: Reach, counts: Counts) -> None:

@@ -86,7 +86,8 @@ def read_manifest(
             return reading.read_touched(commit)
         except CommitGoneError:
             fallback = COMMIT_GONE
-    return Manifest(commit, reading.read_all(commit), commits=0, fallback=fallback)
+    known = stored.remembered if FILES in stored.damaged else stored.files
+    return Manifest(commit, reading.read(list(reader.list(commit)), known), commits=0, fallback=fallback)
 
 
 @dataclass(frozen=True)
@@ -126,11 +127,6 @@ class Reading:
         if not self.stored.state.files_commit:
             return NO_STATE
         return "" if self.stored.state.read_digest == read_digest(self.source) else SETTINGS_CHANGED
-
-    def read_all(self, commit: str) -> dict[str, FileRow]:
-        """Read every file, whatever is known of it."""
-        known = self.stored.remembered if FILES in self.stored.damaged else self.stored.files
-        return self.read(list(self.reader.list(commit)), known)
 
     def read_touched(self, commit: str) -> Manifest:
         """Read what commits have touched since, and what could not be read for a passing reason.

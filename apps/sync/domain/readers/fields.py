@@ -105,7 +105,10 @@ def found_in_fields(values: Mapping[str, Node], own: Mapping[str, ItemStatus] = 
 
     Raises UnreadableError for an id that cannot be used, and for a template.
     """
-    status = read_status(status_text(values.get("status", "")), own)
+    said = values.get("status", "")
+    if isinstance(said, dict):  # of a mapping such as `{name: accepted, date: 2026-01-31}` its name
+        said = next((one for key, one in said.items() if fold(key) in STATUS_KEYS and one), said)
+    status = read_status(one_text(said, "\n"), own)
     severity = severity_of(one_text(values.get("severity", "")))
     number = one_text(values.get("number", "")).lstrip("#")
     node = values.get("tags", "")
@@ -126,14 +129,6 @@ def found_in_fields(values: Mapping[str, Node], own: Mapping[str, ItemStatus] = 
         supersedes=(*references_of(values.get("supersedes", "")), *status.supersedes)[:MAX_REFERENCES],
         superseded_by=(*references_of(values.get("superseded_by", "")), *status.superseded_by)[:MAX_REFERENCES],
     )
-
-
-def status_text(node: Node) -> str:
-    """Return a status as a text; of a mapping such as `{name: accepted, date: 2026-01-31}` its name."""
-    if isinstance(node, dict):
-        named = next((value for key, value in node.items() if fold(key) in STATUS_KEYS and value), None)
-        node = named if named is not None else node
-    return one_text(node, "\n")
 
 
 def usable_id(text: str) -> str:

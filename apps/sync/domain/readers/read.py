@@ -67,7 +67,9 @@ def read_file(path: str, data: bytes, settings: ReadSettings) -> ParsedFile | Re
         convention = convention_of(parts, place, settings.convention)
         refuse_other(parts, place, convention, settings.convention)
         found = combine(parts, place, convention, settings)
-        if settings.only_known and not is_known(parts, found, place):
+        named = parts.headers or KNOWING & (parts.front_matter or {}).keys() or place.kind
+        is_known = named or found.type is not None or found.status is not None or found.constraints
+        if settings.only_known and not is_known:
             raise UnreadableError(Refusal.UNKNOWN_KIND, UNKNOWN_KIND_DETAIL)
         return finish(found, place, convention, settings, hashlib.sha256(data).hexdigest())
     except UnreadableError as error:
@@ -168,12 +170,6 @@ def refuse_other(parts: Parts, place: Place, convention: Convention, wanted: Con
         raise UnreadableError(Refusal.NOT_AN_ITEM, "The file has no front matter with a known field.")
     if convention is Convention.HEADERS and not parts.headers:
         raise UnreadableError(Refusal.NOT_AN_ITEM, "The file does not begin with header lines.")
-
-
-def is_known(parts: Parts, found: Found, place: Place) -> bool:
-    """Return whether a folder, a name, fields or sections say what kind of knowledge a text is."""
-    named = bool(parts.headers) or bool(KNOWING & (parts.front_matter or {}).keys()) or bool(place.kind)
-    return named or found.type is not None or found.status is not None or bool(found.constraints)
 
 
 def is_item_of_folder(parts: Parts, place: Place, wanted: Convention) -> bool:
