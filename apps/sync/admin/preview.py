@@ -11,7 +11,7 @@ from django.http import HttpRequest, HttpResponse
 from django.template.response import TemplateResponse
 from django.utils.translation import gettext
 
-from apps.core.admin.kit import badge, operator_access
+from apps.core.admin.kit import badge, operator_access, tile
 from apps.core.domain.errors import MemoryHubError
 from apps.core.pages.sayings import say
 from apps.sync.admin.words import ACTION_COLOURS, STATUS_COLOURS, TYPE_COLOURS, count_of, short_commit
@@ -91,10 +91,6 @@ def preview_context(preview: Preview) -> dict[str, Any]:
 
 def tiles_of(preview: Preview, read: int, refused: int) -> Iterator[dict[str, Any]]:
     """Yield the figures at the top of the page."""
-
-    def tile(icon: str, label: str, value: int, note: str, tone: str = "") -> dict[str, Any]:
-        return {"icon": icon, "label": label, "value": f"{value:,}", "note": note, "tone": tone}
-
     delta = preview.delta
     yield tile("description", gettext("Files read"), read, gettext("each becomes an item"))
     note = gettext("see below") if refused else gettext("every one was")

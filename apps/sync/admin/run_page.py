@@ -10,7 +10,7 @@ from django.utils.safestring import SafeString
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
-from apps.core.admin.kit import NOTHING, badge, choice_badge, link, moment, monospace
+from apps.core.admin.kit import NOTHING, badge, choice_badge, link, moment, monospace, tile
 from apps.core.domain.clock import SYSTEM_CLOCK, utcnow
 from apps.core.pages.sayings import say
 from apps.core.pages.times import in_figures
@@ -136,10 +136,6 @@ def run_context(run: SyncRun, *, number: str, may_read: bool) -> dict[str, Any]:
 
 def tiles_of(run: SyncRun) -> Iterator[dict[str, Any]]:
     """Yield the figures at the top of the page."""
-
-    def tile(icon: str, label: str, value: int, note: str, tone: str = "", link: str = "") -> dict[str, Any]:
-        return {"icon": icon, "label": label, "value": f"{value:,}", "note": note, "tone": tone, "link": link}
-
     conflicts = f"{reverse('admin:sync_pointerconflict_changelist')}?run={run.pk}&state=all" if run.conflicts else ""
     yield tile("add_circle", gettext("Added"), run.added, gettext("new items"))
     yield tile("edit", gettext("Updated"), run.updated, gettext("changed items"))
