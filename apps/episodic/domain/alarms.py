@@ -1,4 +1,4 @@
-"""When a warning begins and when it ends: two limits with a gap between them, so that it does not flap."""
+"""Kinds of warnings, and when one begins and ends: two limits with a gap, so that it does not flap."""
 
 from collections import deque
 from datetime import datetime, timedelta

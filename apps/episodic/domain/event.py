@@ -1,4 +1,4 @@
-"""Events of the timeline: as a caller sends them and as they are kept, and which two are the same."""
+"""Events of the timeline: as a caller sends them and as they are kept, their limits, and which two are the same."""
 
 import hashlib
 import math

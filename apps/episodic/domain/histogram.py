@@ -1,4 +1,4 @@
-"""When events happened, as bars: into which spans of equal length a time is cut, and what is counted in each."""
+"""When events happened, as bars and by days: into which spans a time is cut, and what is counted in each."""
 
 from bisect import bisect_right
 from collections.abc import Mapping, Sequence

@@ -1,4 +1,4 @@
-"""How long events are kept: which policy counts for a household, and what it leaves (spec 000, Retention policy)."""
+"""How long events are kept: which policy counts, what it leaves, and which events of a file go (spec 000)."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass

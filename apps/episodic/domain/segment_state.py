@@ -1,4 +1,4 @@
-"""The life of a segment, as one state machine (DESIGN D8).
+"""The life of a segment, as one state machine, and when it is closed, archived and merged (DESIGN D8).
 
                  close            write, verify           drop rows
         OPEN ----------> SEALING -------------> SEALED --------------> ARCHIVED

@@ -1,4 +1,4 @@
-"""Merging small archived segments into fewer, beside live writes (spec 000, Snapshot and compaction).
+"""Merging and replacing archived segments, beside live writes (spec 000, Snapshot and compaction).
 
 Nothing that a writer needs is locked: files are read and written outside any transaction, and the transaction that
 replaces the old segments by the new one touches archived segments only.

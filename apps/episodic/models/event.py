@@ -1,4 +1,4 @@
-"""The rows of the timeline: the events that are not only in a file yet."""
+"""The rows of the timeline: the events that are not only in a file yet; and how long events are kept."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The part of a query that files answer: counted from the index, and read only where the index is not enough."""
+"""The part of a query that files answer, as of one moment: read only where the index is not enough."""
 
 from collections import defaultdict
 from collections.abc import Callable, Iterator

@@ -1,4 +1,4 @@
-"""Record events (spec 000, Record episodic event): each once, in a segment, with a hub event for each new one."""
+"""Record events (spec 000), each once, in a segment, with a hub event for each new one; warn when that is slow."""
 
 import math
 import threading

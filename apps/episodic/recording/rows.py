@@ -1,4 +1,4 @@
-"""The statements that insert and find rows of events.
+"""The statements that insert and find rows of events, and the segment that takes the writes.
 
 SQL, because a batch of a thousand would spend most of its time in model instances that are not used.
 """

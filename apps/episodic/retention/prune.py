@@ -1,4 +1,4 @@
-"""Retention: expired events are removed, by the policy that counts for them (spec 000, Retention policy)."""
+"""Retention: changes of policies, and the removal of what is expired by them (spec 000, Retention policy)."""
 
 from collections import Counter
 from collections.abc import Iterable, Sequence

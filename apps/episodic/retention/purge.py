@@ -1,4 +1,4 @@
-"""Removal of all events of a scope for good, because a person wants it."""
+"""Removal of events for good because a person wants it: one, those of a scope, or those that actors recorded."""
 
 from collections.abc import Collection, Iterator
 from datetime import datetime

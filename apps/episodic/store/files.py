@@ -1,4 +1,4 @@
-"""The directory of segment files: `<data>/timeline` (DESIGN D8). Knows nothing of the catalogue.
+"""The directory of segment files: `<data>/timeline`, and its room (DESIGN D8). Knows nothing of the catalogue.
 
 A file appears under its name only when it is complete, on the medium and verified. Names hold nothing of a
 user. OSErrors (a full disk, no permission) pass through.

@@ -1,4 +1,4 @@
-"""What becomes of a draft: it is applied, discarded, or undone again. MEMORY.md is written under the lock of its notes.
+"""Reads of drafts, and what becomes of one: applied, discarded or undone, under the lock of its notes.
 
 A process that is killed between the file and the row leaves a file that says what was done: the next call records it.
 """

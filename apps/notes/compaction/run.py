@@ -1,4 +1,4 @@
-"""One compaction in the worker: reads MEMORY.md, asks the model, checks its answer, and records the draft.
+"""Asking for a compaction, and one in the worker: reads MEMORY.md, asks the model, and records the draft.
 
 No lock and no transaction is held while the model works. A run that is killed is begun again with the text as it is
 then; what was paid for and not recorded is paid for once more, and nothing is applied twice.

@@ -1,4 +1,4 @@
-"""Messages of conversations, as the chat application sends them."""
+"""Messages of conversations, as the chat application sends them, and how long their contents are kept."""
 
 import hashlib
 from collections.abc import Sequence

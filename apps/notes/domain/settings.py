@@ -1,4 +1,4 @@
-"""Settings of a person's notes as `memory-config.json` has them (spec 001, `MemoryConfig`)."""
+"""Settings of a person's notes as `memory-config.json` has them, and changes of its text (spec 001)."""
 
 import json
 import re

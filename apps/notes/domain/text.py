@@ -1,4 +1,4 @@
-"""Adding to the text of a note without touching the rest: its line ends, encoding mark and unknown parts stay.
+"""Adding to the text of a note, and taking out of it, without touching the rest: ends and marks stay.
 
 Texts are bytes: a file that is not valid UTF-8 is added to like any other, and kept as it is.
 """

@@ -1,4 +1,4 @@
-"""The store of notes: the files of users with their settings, and the versions of all of them."""
+"""The stores of notes with their versions, of conversations, and of compactions."""
 
 import base64
 import contextlib

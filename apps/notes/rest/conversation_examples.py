@@ -1,4 +1,4 @@
-"""Examples of the operations of conversations."""
+"""Examples of the operations of conversations and compactions."""
 
 from typing import Any
 

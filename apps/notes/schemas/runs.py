@@ -1,4 +1,4 @@
-"""Inputs and outputs of runs of extraction, and of the facts that they found."""
+"""Inputs and outputs of runs of extraction, of the facts that they found, and of compactions."""
 
 from collections import Counter
 from collections.abc import Iterable

@@ -1,4 +1,4 @@
-"""The context of the page of a run: see templates/sync/run.html."""
+"""The context of the page of a run, with what it changed item by item: see templates/sync/run.html."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any

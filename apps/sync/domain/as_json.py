@@ -1,4 +1,4 @@
-"""Files and items as they are kept in JSON columns and shown by programs."""
+"""Files as they are kept in JSON columns, and what shows that the stored state is damaged."""
 
 import hashlib
 import json

@@ -1,4 +1,4 @@
-"""From the files of a source to its items: the same items whatever order the files come in, and whatever was before."""
+"""From the files of a source to its items: the same whatever order they come in, and what references mean."""
 
 import hashlib
 import json

@@ -1,4 +1,4 @@
-"""What a sync does to pointers, so that afterwards they are as after a sync that begins with none."""
+"""How pointers differ from items, and what a sync does, so that they are as after one that begins with none."""
 
 from collections import defaultdict
 from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence

@@ -1,4 +1,4 @@
-"""Whether a sync should run now, and why (spec 003, sync triggers)."""
+"""Whether a sync should run now, why, and when a failed one is tried again (spec 003, sync triggers)."""
 
 import re
 from collections.abc import Iterator

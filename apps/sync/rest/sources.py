@@ -1,4 +1,4 @@
-"""Sources of knowledge over REST (spec 003)."""
+"""Sources of knowledge and their items over REST (spec 003)."""
 
 import hashlib
 import json

@@ -1,4 +1,4 @@
-"""Syncs of a source over REST (spec 003, sync operations, triggers, checkpoint and rollback)."""
+"""Syncs over REST (spec 003): operations, runs, checkpoints, conflicts, and deliveries of forges."""
 
 from collections.abc import Mapping
 from typing import IO, Any

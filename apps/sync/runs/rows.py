@@ -1,4 +1,4 @@
-"""Rows of items and files as a sync writes them: only those that change."""
+"""Rows of items, files and conflicts as a sync writes them: only those that change."""
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime

@@ -1,4 +1,4 @@
-"""Running syncs: in the foreground, and of requests in the worker."""
+"""Running syncs: in the foreground, of requests in the worker, and dry."""
 
 import logging
 from collections import Counter

@@ -1,4 +1,4 @@
-"""Inputs and outputs of syncs: runs, what they changed, checkpoints, and whether one is due."""
+"""Inputs and outputs of syncs: runs, what they changed, checkpoints, conflicts, and whether one is due."""
 
 from typing import Annotated, Any, TypedDict
 

@@ -1,4 +1,4 @@
-"""What the schedule does each minute: syncs that are due, runs that were interrupted, tasks that were lost."""
+"""What the schedule does: syncs that are due, interrupted runs, lost tasks; and how long runs are kept."""
 
 import logging
 from datetime import timedelta

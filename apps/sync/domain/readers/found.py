@@ -1,4 +1,4 @@
-"""What one way of reading found in a file; what it did not find is empty."""
+"""What one way of reading found in a file, empty where it found nothing; and why a file became no item."""
 
 from dataclasses import dataclass, fields
 from enum import StrEnum
