@@ -7,7 +7,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from apps.notes.domain.facts import Fact, Turn, extract_facts
+from apps.notes.domain.extraction.extract import extract_facts
+from apps.notes.domain.extraction.fact import Fact, Turn
 from apps.semantic.domain.locomo import LocomoError, is_locomo, locomo_turns
 
 

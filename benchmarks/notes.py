@@ -18,9 +18,9 @@ from django.conf import settings
 
 from apps.core.domain.scope import system_access
 from apps.llm.services import embed_texts, get_embedder
-from apps.notes.domain.names import folder_name
+from apps.notes.domain.places import folder_name
+from apps.notes.index.disk import place_of
 from apps.notes.index.handles import index_of
-from apps.notes.index.places import place_of
 from apps.notes.index.vectors import add_vectors, begin_space
 from apps.notes.selectors import index_status, notes_search
 from apps.notes.services import index_rebuild, vectors_fill

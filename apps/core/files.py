@@ -1,4 +1,4 @@
-"""Files that commands write for operators."""
+"""Files that commands write for operators, and names that outlast a loss of power."""
 
 import os
 from collections.abc import Iterator
@@ -29,3 +29,12 @@ def new_file(path: Path) -> Iterator[BinaryIO]:
 def unwritable(path: Path, error: OSError) -> CommandError:
     """Return the error for a file that the system refuses to write."""
     return CommandError(f"{path} cannot be written: {error.strerror or type(error).__name__}.")
+
+
+def sync_directory(directory: Path) -> None:
+    """Wait until the names in a directory are on the disk."""
+    descriptor = os.open(directory, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

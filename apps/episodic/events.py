@@ -5,8 +5,8 @@ from typing import ClassVar
 from uuid import UUID
 
 from apps.core.domain.origin import WriteOrigin
+from apps.episodic.domain.alarms import Severity, WarningKind
 from apps.episodic.domain.segment_state import SegmentState
-from apps.episodic.domain.warnings import Severity, WarningKind
 from apps.events.domain.payload import EventPayload, Moment, Text
 
 

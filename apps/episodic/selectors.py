@@ -19,16 +19,19 @@ from apps.core.domain.scope import Access
 from apps.episodic.domain.segment_state import ENDED, HOT, RowsState, SegmentState
 from apps.episodic.domain.window import EventQuery
 from apps.episodic.models import RetentionPolicy, Segment, TimelineEvent, TimelineWarning
-from apps.episodic.queries.counts import NamedCount, event_counts
-from apps.episodic.queries.event_list import event_list
+from apps.episodic.queries.counts import NamedCount, event_counts, event_owners, event_parts, row_writers
+from apps.episodic.queries.event_list import (
+    FoundEvent,
+    SegmentFilePage,
+    event_find,
+    event_get,
+    event_list,
+    segment_page,
+)
 from apps.episodic.queries.export import events_count, events_export
 from apps.episodic.queries.health import SegmentRows, TimelineHealth, segment_rows, timeline_health
 from apps.episodic.queries.histogram import event_days, event_extent, event_histogram
-from apps.episodic.queries.lookup import FoundEvent, event_find, event_get
-from apps.episodic.queries.owners import event_owners
-from apps.episodic.queries.parts import event_parts, row_writers
 from apps.episodic.queries.query import events_query
-from apps.episodic.queries.segment_page import SegmentFilePage, segment_page
 from apps.episodic.store.file_cache import TimelineLoadingError, archive_cache
 from apps.episodic.warnings import active_warnings, suspending_warnings
 

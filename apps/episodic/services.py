@@ -1,7 +1,6 @@
 """Writes of the timeline: what other apps, the API, the admin and tasks call. Nothing inside the app imports this."""
 
 from apps.episodic.imports.importer import EventImport, events_import
-from apps.episodic.maintenance.health_check import health_check
 from apps.episodic.maintenance.jobs import (
     JobKind,
     JobMessage,
@@ -12,21 +11,19 @@ from apps.episodic.maintenance.jobs import (
     run_status,
 )
 from apps.episodic.maintenance.run import MaintenanceReport, timeline_compact, timeline_maintain, timeline_seal
-from apps.episodic.maintenance.runner import MaintenanceRunningError
+from apps.episodic.maintenance.runner import MaintenanceRunningError, health_check
 from apps.episodic.recording.record import RecordAction, RecordOutcome, RecordResult, event_record, events_record
-from apps.episodic.retention.delete import event_delete
 from apps.episodic.retention.forget import Forgetting, Forgotten, events_forget, forgetting_go_on
-from apps.episodic.retention.policies import (
+from apps.episodic.retention.prune import (
     RetentionPreview,
     retention_create,
     retention_delete,
     retention_preview,
     retention_update,
+    timeline_prune,
 )
-from apps.episodic.retention.prune import timeline_prune
-from apps.episodic.retention.purge import events_purge
-from apps.episodic.retention.written import events_written, events_written_remove
-from apps.episodic.store.quarantine import segment_quarantine
+from apps.episodic.retention.purge import event_delete, events_purge, events_written, events_written_remove
+from apps.episodic.store.catalogue import segment_quarantine
 from apps.episodic.warnings import warning_end, warning_report
 
 __all__ = [

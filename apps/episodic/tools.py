@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from apps.core.domain.scope import Access, Permission
-from apps.episodic.domain.rules import EVENT_TYPE_HINT
+from apps.episodic.domain.event import EVENT_TYPE_HINT
 from apps.episodic.schemas.events import EventInput, draft_of, record_json
 from apps.episodic.schemas.queries import EventQueryInput, query_json, query_of
 from apps.episodic.selectors import events_query

@@ -11,7 +11,7 @@ from django.db import connection, transaction
 from django.db.models import Count, QuerySet
 
 from apps.core.domain.clock import SYSTEM_CLOCK, Clock, utcnow
-from apps.episodic.domain.warnings import HINTS, Severity, WarningKind
+from apps.episodic.domain.alarms import HINTS, Severity, WarningKind
 from apps.episodic.events import TimelineHealthy, TimelineWarned
 from apps.episodic.metrics import ACTIVE_WARNINGS
 from apps.episodic.models import Segment, TimelineWarning

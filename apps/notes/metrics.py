@@ -12,3 +12,15 @@ INDEX_FILES = Counter("memoryhub_notes_index_files", "Files of notes that the in
 INDEX_REMADE = Counter("memoryhub_notes_index_remade", "Indexes of notes that were deleted and made again.", ["reason"])
 INDEX_VECTORS = Counter("memoryhub_notes_index_vectors", "Vectors made for chunks of notes.")
 COMPACTIONS = Counter("memoryhub_notes_compactions", "Compactions of MEMORY.md, by what became of them.", ["state"])
+MESSAGES = Counter(
+    "memoryhub_notes_messages", "New messages of conversations, by role; recalled for texts from memory.", ["role"]
+)
+EVENTS = Counter(
+    "memoryhub_notes_conversation_events",
+    "Events of conversations, by type, and by what they led to: extracting, flushing, noted, or why they were skipped.",
+    ["type", "outcome"],
+)
+RUNS = Counter(
+    "memoryhub_notes_extraction_runs", "Ended runs of extraction, by what led to them.", ["trigger", "state"]
+)
+FACTS = Counter("memoryhub_notes_facts", "Facts of finished runs, by what became of them: applied, dropped.", ["state"])

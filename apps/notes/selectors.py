@@ -12,8 +12,10 @@ from apps.core.domain.errors import MemoryHubError, NotFoundError, UnavailableEr
 from apps.core.domain.origin import WriteOrigin
 from apps.core.domain.randomness import RNG, SYSTEM_RNG
 from apps.core.domain.scope import Access, Scope
-from apps.notes.compaction.reads import CompactionDetail, compaction_detail, compaction_get, compaction_list
+from apps.notes.compaction.decide import CompactionDetail, compaction_detail, compaction_get, compaction_list
 from apps.notes.conversations.reads import (
+    AutoMemoryStatus,
+    auto_memory_status,
     conversation_get,
     conversation_list,
     latest_messages,
@@ -22,7 +24,6 @@ from apps.notes.conversations.reads import (
     run_get,
     run_list,
 )
-from apps.notes.conversations.status import AutoMemoryStatus, auto_memory_status
 from apps.notes.domain.places import DAILY_FOLDER, MAIN, NotePlace, daily_place, has_versions
 from apps.notes.domain.prompt import Known, Prompt, compose
 from apps.notes.domain.prompt_main import Passage
@@ -35,10 +36,10 @@ from apps.notes.files.folder import UNREADABLE
 from apps.notes.files.owner import folder_of, owner_to_read
 from apps.notes.files.versions import text_of
 from apps.notes.files.wishes import standing_wishes
+from apps.notes.index.disk import place_of
 from apps.notes.index.handles import index_of
-from apps.notes.index.places import place_of
 from apps.notes.index.search import search
-from apps.notes.index.status import NoteIndexStatus, status_of
+from apps.notes.index.upkeep import NoteIndexStatus, status_of
 from apps.notes.metrics import SEARCH_SECONDS, SEARCHES
 from apps.notes.models import Compaction, Conversation, ExtractedFact, ExtractionRun, NoteVersion
 from apps.notes.querysets import NoteVersionQuerySet
@@ -213,7 +214,12 @@ def prompt_compose(
     memories: list[Passage] = []
     if include_memories and message and limit:
         try:
-            memories = memories_for(access, owner, message, limit)
+            query = SearchQuery(scope=Scope(user_id=owner), query=message, top_k=limit, in_force=True)
+            found = memory_search(access, query).found
+            for each in found:
+                mark = "(Replaced by the one before this.) " if each.replaced else ""
+                origin = WriteOrigin(each.memory.origin)
+                memories.append(Passage(mark + each.memory.content, memory=str(each.memory.uuid), origin=origin))
         except UnavailableError as error:
             reason = reason or error.detail
     today = utcnow(clock).astimezone(zone or UTC).date()
@@ -257,20 +263,6 @@ def passages_of(
         if hit.path == str(MAIN) or hit in others
     ]
     return passages, str(found.mode), found.reason
-
-
-def memories_for(access: Access, owner: str, message: str, limit: int) -> list[Passage]:
-    """Return the memories of a user that answer a message best; of knowledge only what is in force."""
-    query = SearchQuery(scope=Scope(user_id=owner), query=message, top_k=limit, in_force=True)
-    found = memory_search(access, query).found
-    return [
-        Passage(
-            f"(Replaced by the one before this.) {each.memory.content}" if each.replaced else each.memory.content,
-            memory=str(each.memory.uuid),
-            origin=WriteOrigin(each.memory.origin),
-        )
-        for each in found
-    ]
 
 
 def note_versions_by(access: Access, actors: Collection[str]) -> int:

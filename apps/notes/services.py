@@ -16,11 +16,9 @@ from apps.core.pauses import require_saving
 from apps.llm.services import models_listing
 from apps.notes.commands.run import Command, CommandResult, Notes
 from apps.notes.compaction import decide
-from apps.notes.compaction.request import compaction_request
-from apps.notes.compaction.run import compaction_run
+from apps.notes.compaction.run import compaction_request, compaction_run
 from apps.notes.conversations.events import event_add
-from apps.notes.conversations.messages import messages_add, session_delete
-from apps.notes.conversations.retention import contents_clear
+from apps.notes.conversations.messages import contents_clear, messages_add, session_delete
 from apps.notes.conversations.runs import runs_continue
 from apps.notes.conversations.undo import fact_undo
 from apps.notes.domain.places import MAIN, NotePlace, daily_place
@@ -29,7 +27,7 @@ from apps.notes.files import changes
 from apps.notes.files.config import ReadConfig, config_change, config_of
 from apps.notes.files.desk import NoteChangedError
 from apps.notes.files.owner import NotesOwnerError, owner_to_read, owner_to_write, root_folder
-from apps.notes.files.watch import find_users, look_at_changed
+from apps.notes.files.watch import look_at_changed
 from apps.notes.index.upkeep import (
     end_notes_watch,
     index_forget,
@@ -68,7 +66,6 @@ __all__ = [
     "note_restore",
     "notes_look",
     "notes_prepare",
-    "notes_users",
     "runs_continue",
     "session_delete",
     "start_notes_watch",
@@ -164,11 +161,6 @@ def note_restore(*, access: Access, uuid: UUID, clock: Clock = SYSTEM_CLOCK) -> 
     restored = changes.note_restore(owner, place, version.number, author=access.actor, clock=clock)
     refresh_after_write(owner)
     return restored
-
-
-def notes_users() -> list[str]:
-    """List the users who have notes."""
-    return find_users()
 
 
 def notes_look(*, clock: Clock = SYSTEM_CLOCK) -> int:

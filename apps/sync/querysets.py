@@ -9,7 +9,7 @@ from django.db import models
 
 from apps.core.db.scoped import ScopedQuerySet
 from apps.core.domain.scope import Reach
-from apps.sync.domain.readers.refusals import SKIPPED
+from apps.sync.domain.readers.found import SKIPPED
 
 if TYPE_CHECKING:
     from apps.sync.models import KnowledgeFile, KnowledgeItem, KnowledgeSource, PointerConflict, SyncRun  # noqa: F401

@@ -36,10 +36,8 @@ from apps.sync.querysets import (
     SourceQuerySet,
 )
 from apps.sync.repository.entries import LoggedCommit
-from apps.sync.runs.answers import ItemDiff, ItemText, ManifestEntry
-from apps.sync.sources.access import ONLY_ITEMS, is_inside, source_inside, source_to_read
-from apps.sync.sources.facts import trigger_facts
-from apps.sync.sources.texts import compare_texts, read_history, read_text
+from apps.sync.sources.access import ONLY_ITEMS, is_inside, source_inside, source_to_read, trigger_facts
+from apps.sync.sources.texts import ItemDiff, ItemText, compare_texts, read_history, read_text
 
 __all__ = [
     "ItemDiff",
@@ -47,7 +45,6 @@ __all__ = [
     "KnowledgeFile",
     "KnowledgeItem",
     "KnowledgeSource",
-    "ManifestEntry",
     "PointerConflict",
     "SyncChange",
     "SyncCheckpoint",
@@ -189,7 +186,8 @@ def item_of_memory(access: Access, memory: UUID) -> KnowledgeItem | None:
 
 def item_named(access: Access, name: str) -> KnowledgeItem:
     """Return the item of an id, or of a reference as pointers have it: <source>/<id>. Raises NotFoundError."""
-    if len(name) > MAX_REFERENCE_CHARS or not can_be_stored(name):
+    # A column cannot have NUL characters and lone surrogates.
+    if len(name) > MAX_REFERENCE_CHARS or any(each == "\0" or "\ud800" <= each <= "\udfff" for each in name):
         raise NotFoundError("There is no such item.")
     try:
         return item_get(access, UUID(name))
@@ -263,11 +261,11 @@ def file_list(access: Access, source: UUID) -> KnowledgeFileQuerySet:
     return files.defer("parsed").order_by("path")
 
 
-def manifest(access: Access, source: UUID) -> Iterator[ManifestEntry]:
+def manifest(access: Access, source: UUID) -> Iterator[KnowledgeItem]:
     """Yield the items of a source with their hashes and pointers, by id. Raises NotFoundError, ForbiddenError."""
-    fields = ManifestEntry.__dataclass_fields__
     rows = KnowledgeItem.objects.filter(source=source_inside(access, source)).order_by("item_id")
-    return (ManifestEntry(**row) for row in rows.values(*fields).iterator(2_000))
+    long = ("summary", "constraints", "tags", "supersedes", "superseded_by")
+    return rows.defer(*long).iterator(2_000)
 
 
 def sources_of(access: Access, uuid: UUID | None, asked: Scope, include: Collection[str]) -> SourceQuerySet:
@@ -275,11 +273,6 @@ def sources_of(access: Access, uuid: UUID | None, asked: Scope, include: Collect
     if uuid is None:
         return KnowledgeSource.objects.all().visible_to(access, asked, include)
     return KnowledgeSource.objects.filter(pk=source_to_read(access, uuid).pk)
-
-
-def can_be_stored(text: str) -> bool:
-    """Return whether a column can have a text: without NUL characters and lone surrogates."""
-    return not any(each == "\0" or "\ud800" <= each <= "\udfff" for each in text)
 
 
 def readable(access: Access) -> SourceQuerySet:

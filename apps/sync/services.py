@@ -1,19 +1,16 @@
 """The door of `sync` for writes."""
 
 from apps.sync.domain.errors import KnowledgeUnavailableError
-from apps.sync.runs.answers import Preview, PreviewFile, WebhookAnswer
 from apps.sync.runs.lock import RUNNING_CODE
-from apps.sync.runs.preview import sync_preview
 from apps.sync.runs.resolve import conflict_resolve
 from apps.sync.runs.rollback import ROLLBACK_STEPS, sync_rollback
-from apps.sync.runs.sync import run_waiting, sync_run
+from apps.sync.runs.sync import Preview, PreviewFile, run_waiting, sync_preview, sync_run
 from apps.sync.runs.work import SYNC_STEPS
 from apps.sync.sources.change import session_note, source_create, source_pause, source_resume, source_update
 from apps.sync.sources.removal import source_delete
-from apps.sync.triggers.due import sync_due
+from apps.sync.triggers.due import runs_trim, sync_due
 from apps.sync.triggers.request import sync_request
-from apps.sync.triggers.retention import runs_trim
-from apps.sync.triggers.webhook import webhook_receive
+from apps.sync.triggers.webhook import WebhookAnswer, webhook_receive
 
 __all__ = [
     "ROLLBACK_STEPS",

@@ -8,7 +8,7 @@ from pathlib import Path
 from django.conf import settings
 
 from apps.core.domain.scope import system_access
-from apps.notes.domain.names import folder_name
+from apps.notes.domain.places import folder_name
 from apps.notes.selectors import notes_search
 from apps.notes.services import vectors_fill
 

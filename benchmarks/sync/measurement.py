@@ -17,7 +17,7 @@ from rich.table import Table
 
 from apps.llm.services import embed_texts, get_embedder
 from apps.semantic.selectors import managed_memories
-from apps.sync.domain.delta import detect_delta
+from apps.sync.domain.state import detect_delta
 from apps.sync.models import KnowledgeSource, SyncKind, SyncRun
 from apps.sync.services import source_create, source_delete, sync_run
 from benchmarks.api import Say

@@ -19,8 +19,8 @@ from apps.semantic.models import Memory, MemoryStatus
 from apps.sync import services
 from apps.sync.domain.items import derive_items
 from apps.sync.domain.knowledge import Convention, KnowledgeItem, Layer, ParsedFile, ReadSettings, RefusedFile
+from apps.sync.domain.readers.found import SKIPPED
 from apps.sync.domain.readers.read import read_file
-from apps.sync.domain.readers.refusals import SKIPPED
 from apps.sync.models import KnowledgeSource, SyncKind, SyncRun
 from apps.sync.repository.entries import FileEntry, SourceReader
 from apps.sync.repository.reader import open_reader

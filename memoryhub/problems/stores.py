@@ -7,7 +7,7 @@ from django.utils.translation import gettext_lazy as _
 
 from apps.core.domain.scope import system_access
 from apps.core.pages.sayings import say
-from apps.episodic.domain.warnings import HINTS, Severity, WarningKind
+from apps.episodic.domain.alarms import HINTS, Severity, WarningKind
 from apps.episodic.selectors import active_warnings
 from apps.monitor.domain.problems import Problem, ProblemSeverity
 from apps.sync.selectors import failing_sources

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from apps.core.domain.scope import Scope
-from apps.notes.domain.names import folder_name
+from apps.notes.domain.places import folder_name
 from tests.api import api_for
 
 pytestmark = pytest.mark.django_db

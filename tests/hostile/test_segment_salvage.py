@@ -19,7 +19,7 @@ from apps.episodic.domain.segment_file.format import (
     Footer,
     SegmentDamagedError,
 )
-from apps.episodic.domain.segment_file.salvage import salvage_events
+from apps.episodic.domain.segment_file.reader import salvage_events
 from tests.effort import examples
 from tests.integration.episodic.segments import some_records, write_file
 

@@ -24,9 +24,8 @@ from apps.core.domain.scope import Scope  # noqa: E402
 from apps.episodic.maintenance import archive, remove  # noqa: E402
 from apps.episodic.maintenance.doctor import timeline_doctor  # noqa: E402
 from apps.episodic.maintenance.run import timeline_compact, timeline_maintain, timeline_seal  # noqa: E402
-from apps.episodic.retention.delete import event_delete  # noqa: E402
 from apps.episodic.retention.prune import timeline_prune  # noqa: E402
-from apps.episodic.retention.purge import events_purge  # noqa: E402
+from apps.episodic.retention.purge import event_delete, events_purge  # noqa: E402
 from tests.integration.episodic.upkeep import ACCESS, archived, clock_at, hot  # noqa: E402
 from tests.system.ended import noticed  # noqa: E402
 

@@ -3,8 +3,7 @@
 import pytest
 
 from apps.notes.compaction.decide import compaction_apply, compaction_undo
-from apps.notes.compaction.request import compaction_request
-from apps.notes.compaction.run import MAX_TRIES, RUN_STEPS, compaction_run
+from apps.notes.compaction.run import MAX_TRIES, RUN_STEPS, compaction_request, compaction_run
 from apps.notes.files.desk import WRITE_STEPS
 from apps.notes.files.folder import REPLACE_STEPS
 from apps.notes.models import Compaction, CompactionState

@@ -16,11 +16,10 @@ from apps.core.domain.scope import Scope
 from apps.episodic.domain.segment_state import ENDED
 from apps.episodic.maintenance import archive, remove
 from apps.episodic.maintenance.archive import ARCHIVE_STEPS, DROP_STEPS
-from apps.episodic.maintenance.compact import MERGE_STEPS
+from apps.episodic.maintenance.compact import MERGE_STEPS, REPLACE_STEPS
 from apps.episodic.maintenance.doctor import timeline_doctor
 from apps.episodic.maintenance.remove import REMOVE_STEPS
 from apps.episodic.maintenance.repair import REPAIR_STEPS
-from apps.episodic.maintenance.replace import REPLACE_STEPS
 from apps.episodic.maintenance.run import TIDY_STEPS
 from apps.episodic.maintenance.seal import SEAL_STEPS
 from apps.episodic.models import RetentionPolicy, Segment

@@ -7,8 +7,8 @@ import time
 import pytest
 
 from apps.core.domain.scope import system_access
+from apps.notes.index.disk import place_of
 from apps.notes.index.handles import index_of
-from apps.notes.index.places import place_of
 from apps.notes.index.refresh import REFRESH_STEPS
 from apps.notes.selectors import index_status, notes_search
 from apps.notes.services import index_rebuild, index_refresh

@@ -12,8 +12,8 @@ from apps.notes.files.desk import WRITE_STEPS
 from apps.notes.files.folder import REPLACE_STEPS
 from apps.notes.files.owner import folder_of
 from apps.notes.files.versions import latest, text_of
+from apps.notes.index.disk import place_of
 from apps.notes.index.handles import index_of
-from apps.notes.index.places import place_of
 from apps.notes.models import NoteVersion
 from apps.notes.services import index_refresh, notes_look
 from tests.caches import notes_dir as notes_dir

@@ -15,8 +15,8 @@ from apps.core.admin.kit import dollars, filesize, may_view, moment, operator_ac
 from apps.core.models import ApiKey
 from apps.core.pages.lists import listed
 from apps.core.selectors import usable_keys
+from apps.episodic.domain.alarms import Severity
 from apps.episodic.domain.segment_state import SegmentState
-from apps.episodic.domain.warnings import Severity
 from apps.episodic.selectors import (
     TimelineFigures,
     active_warnings,

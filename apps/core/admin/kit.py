@@ -208,6 +208,11 @@ def link(name: str, pk: Any, text: str) -> SafeString:
     return format_html('<a class="mh-link" href="{}">{}</a>', reverse(name, args=[pk]), text)
 
 
+def tile(icon: str, label: str, value: int, note: str, tone: str = "", link: str = "") -> dict[str, Any]:
+    """Return a figure at the top of a page."""
+    return {"icon": icon, "label": label, "value": f"{value:,}", "note": note, "tone": tone, "link": link}
+
+
 def list_link(name: str, text: object, **query: Any) -> SafeString:
     """Render a link to a list that `query` narrows. name: of the address, such as `admin:events_event_changelist`."""
     return format_html('<a class="mh-link" href="{}?{}">{}</a>', reverse(name), urlencode(query), text)

@@ -35,9 +35,9 @@ from apps.core.admin.kit import (
     two_lines,
 )
 from apps.core.admin.lists import (
-    BoundedPaginator,
     HouseholdFilter,
     IdentifierFilter,
+    LongList,
     PersonaFilter,
     UserFilter,
     as_uuid,
@@ -128,20 +128,14 @@ def matching(events: Events, term: str) -> Events:
 
 
 @admin.register(TimelineEvent)
-class TimelineEventAdmin(TimelineTab, ReadOnly, ModelAdmin):
+class TimelineEventAdmin(TimelineTab, LongList, ReadOnly, ModelAdmin):
     """Events that are rows; the others are in the files of their segments."""
 
     list_display = ["event", "whose", "said_by", "when", "where"]
     list_display_links = ["event"]
     list_filter = FILTERS
-    list_filter_submit = True
     list_filter_sheet = True
-    list_fullwidth = True
-    list_per_page = 50
     list_before_template = "episodic/events_note.html"
-    show_full_result_count = False
-    show_facets = admin.ShowFacets.NEVER
-    paginator = BoundedPaginator
     search_fields = ["user_id"]  # shows the box; `get_search_results` decides
     search_help_text = _("A complete user id or type, or an event's id")
     actions_list = ["query"]

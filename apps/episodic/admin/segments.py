@@ -153,7 +153,19 @@ class SegmentAdmin(TimelineTab, ReadOnly, SegmentActions):
 
     @action(description=_("Look inside"), icon="list", permissions=["view", "read"], url_path="events")
     def inside(self, request: HttpRequest, object_id: str) -> HttpResponse:
-        return segment_events_page(self, request, found_or_404(self.get_object(request, object_id)))
+        # A damaged file is taken out of service, as when a query reads it.
+        segment = found_or_404(self.get_object(request, object_id))
+        asked = request.GET.get("page", "")
+        number = int(asked) if asked.isascii() and asked.isdecimal() and len(asked) < 10 else 1
+        context = {
+            **self.admin_site.each_context(request),
+            "title": gettext("Events of a segment"),
+            "opts": self.opts,
+            "original": segment,
+            "short": short(segment),
+            **page_context(segment, number),
+        }
+        return TemplateResponse(request, "episodic/segment_events.html", context)
 
     def has_read_permission(self, request: HttpRequest, obj: Any = None) -> bool:
         """Return whether the user may read the content of events."""
@@ -287,21 +299,6 @@ def per_event(segment: Segment) -> str:
     if not segment.event_count:
         return ""
     return gettext("%(size)s bytes per event") % {"size": f"{segment.size_bytes / segment.event_count:,.0f}"}
-
-
-def segment_events_page(model_admin: Any, request: HttpRequest, segment: Segment) -> HttpResponse:
-    """Show a page of the events. A damaged file is taken out of service, as when a query reads it."""
-    asked = request.GET.get("page", "")
-    number = int(asked) if asked.isascii() and asked.isdecimal() and len(asked) < 10 else 1
-    context = {
-        **model_admin.admin_site.each_context(request),
-        "title": gettext("Events of a segment"),
-        "opts": model_admin.opts,
-        "original": segment,
-        "short": short(segment),
-        **page_context(segment, number),
-    }
-    return TemplateResponse(request, "episodic/segment_events.html", context)
 
 
 def page_context(segment: Segment, number: int) -> dict[str, Any]:

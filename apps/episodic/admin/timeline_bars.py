@@ -1,6 +1,5 @@
 """Bars of the timeline: how many events happened when, and a lane for each of the most frequent types."""
 
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -11,7 +10,6 @@ from django.utils.translation import ngettext, pgettext
 
 from apps.episodic.admin.columns import count_of
 from apps.episodic.admin.timeline_filters import moment_text
-from apps.episodic.domain.event import EventRecord
 from apps.episodic.domain.histogram import DAY, Buckets, EventHistogram
 from apps.episodic.domain.window import Window
 
@@ -121,15 +119,6 @@ def percent_of(counts: Iterable[int]) -> list[int]:
     numbers = list(counts)
     highest = max(numbers, default=0)
     return [max(4, round(100 * number / highest)) if number else 0 for number in numbers]
-
-
-def histogram_of(records: Iterable[EventRecord], buckets: Buckets) -> EventHistogram:
-    """Return the histogram of some events, such as those that match a text."""
-    counts: dict[str, Counter[int]] = {}
-    for record in records:
-        number = min(max(buckets.number_at(record.timestamp), 0), buckets.count - 1)
-        counts.setdefault(record.event_type, Counter())[number] += 1
-    return EventHistogram(buckets, {name: columns(found, buckets.count) for name, found in counts.items()})
 
 
 def columns(found: Mapping[int, int], count: int) -> list[int]:

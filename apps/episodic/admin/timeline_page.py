@@ -1,5 +1,6 @@
 """*Timeline*: what happened when, as bars, as lanes by type and as a list, from rows and archived segments alike."""
 
+from collections import Counter
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any
@@ -21,7 +22,7 @@ from apps.core.domain.errors import InvalidInputError, MemoryHubError, NotFoundE
 from apps.core.domain.scope import Access
 from apps.core.pages.sayings import say
 from apps.episodic.admin.columns import count_of, health_context, segment_link
-from apps.episodic.admin.timeline_bars import Drawing, draw, histogram_of
+from apps.episodic.admin.timeline_bars import columns, draw
 from apps.episodic.admin.timeline_filters import SPANS, TimelineFilters, moment_text, parse_moment, read_filters
 from apps.episodic.domain.event import MICROSECOND, EventRecord
 from apps.episodic.domain.histogram import Buckets, EventHistogram, plan_buckets
@@ -66,11 +67,19 @@ def timeline_page(model_admin: Any, request: HttpRequest) -> HttpResponse:
     filters, now, access = read_filters(request.GET), utcnow(SYSTEM_CLOCK), operator_access(request)
     if (named := event_named(access, filters.text)) is not None:
         return HttpResponseRedirect(named)
+    without = {"from": "", "to": ""}
     context: dict[str, Any] = {
         **admin.site.each_context(request),
         "title": gettext("Timeline"),
         "filters": filters,
-        "spans": span_links(filters),
+        "spans": [
+            {
+                "title": title,
+                "url": address(replace(filters, span=name), **without),
+                "is_current": not filters.has_range and filters.span == name,
+            }
+            for name, (title, __) in SPANS.items()
+        ],
         "from": moment_text(filters.start),
         "to": moment_text(filters.end),
         "cleared": address(TimelineFilters(filters.span)),
@@ -96,15 +105,30 @@ def found_context(request: HttpRequest, access: Access, filters: TimelineFilters
     histogram, events = count_events(access, filters, buckets)
     drawing = draw(histogram, chosen if filters.has_range else None, filters.event_type)
     if events is not None:
-        page = matching(events, filters, chosen)
+        wanted = [
+            (event, hit)
+            for event, hit in events
+            if chosen.contains(event.timestamp) and filters.event_type in ("", event.event_type)
+        ]
+        hits = {event.arrival: hit for event, hit in wanted}
+        page = Found(tuple(event for event, _ in wanted), hits, None, None, len(wanted))
     else:
         page = list_events(access, filters, chosen, cursor, None if filters.has_range else drawing.total)
-    known = newest_recorded(access)
+    known = last_rows(access).aggregate(last=Max("recorded_at"))["last"]
     if not page.events and not is_whole:
         extent = event_extent(access, filters.scope)
     return {
         "drawing": drawing,
-        "lanes": lane_links(filters, drawing),
+        "lanes": [
+            {
+                "lane": lane,
+                "is_current": lane.name == filters.event_type and not lane.is_rest,
+                "url": ""
+                if lane.is_rest
+                else address(filters, type="" if lane.name == filters.event_type else lane.name),
+            }
+            for lane in drawing.lanes
+        ],
         "rows": [row_of(event, page.hits.get(event.arrival)) for event in page.events],
         "found": count_of(page.total, "event"),
         "chosen": chosen,
@@ -128,7 +152,12 @@ def count_events(
         return event_histogram(access, filters.scope, buckets), None
     start, end = buckets.span
     result = events_query(access, EventQuery(filters.scope, start, end, text=filters.text, top_k=BEST))
-    return histogram_of(result.events, buckets), list(zip(result.events, result.hits, strict=True))
+    counts: dict[str, Counter[int]] = {}
+    for record in result.events:
+        number = min(max(buckets.number_at(record.timestamp), 0), buckets.count - 1)
+        counts.setdefault(record.event_type, Counter())[number] += 1
+    histogram = EventHistogram(buckets, {name: columns(found, buckets.count) for name, found in counts.items()})
+    return histogram, list(zip(result.events, result.hits, strict=True))
 
 
 def list_events(access: Access, filters: TimelineFilters, chosen: Window, cursor: str, total: int | None) -> Found:
@@ -144,17 +173,6 @@ def list_events(access: Access, filters: TimelineFilters, chosen: Window, cursor
         one = plan_buckets(chosen.start, chosen.end + MICROSECOND)
         total = event_histogram(access, filters.scope, one, window=chosen, event_types=filters.types).total
     return Found(page.rows, {}, page.older, page.newer, total)
-
-
-def matching(events: list[tuple[EventRecord, Hit]], filters: TimelineFilters, chosen: Window) -> Found:
-    """Return the best matches of a text that are in a range and of a type, the best first."""
-    wanted = [
-        (event, hit)
-        for event, hit in events
-        if chosen.contains(event.timestamp) and filters.event_type in ("", event.event_type)
-    ]
-    hits = {event.arrival: hit for event, hit in wanted}
-    return Found(tuple(event for event, _ in wanted), hits, None, None, len(wanted))
 
 
 def row_of(event: EventRecord, hit: Hit | None) -> dict[str, Any]:
@@ -182,37 +200,7 @@ def address(filters: TimelineFilters, page: str = HERE, **changes: str) -> str:
     return f"{reverse(page)}?{urlencode(query)}" if query else reverse(page)
 
 
-def span_links(filters: TimelineFilters) -> list[dict[str, Any]]:
-    """Return the spans that can be chosen."""
-    without = {"from": "", "to": ""}
-    return [
-        {
-            "title": title,
-            "url": address(replace(filters, span=name), **without),
-            "is_current": not filters.has_range and filters.span == name,
-        }
-        for name, (title, __) in SPANS.items()
-    ]
-
-
-def lane_links(filters: TimelineFilters, drawing: Drawing) -> list[dict[str, Any]]:
-    """Return the lanes, each with the address that narrows the page to its type, or widens it again."""
-    return [
-        {
-            "lane": lane,
-            "is_current": lane.name == filters.event_type and not lane.is_rest,
-            "url": "" if lane.is_rest else address(filters, type="" if lane.name == filters.event_type else lane.name),
-        }
-        for lane in drawing.lanes
-    ]
-
-
 # New events
-
-
-def newest_recorded(access: Access) -> datetime | None:
-    """Return when the last event that the caller sees was recorded."""
-    return last_rows(access).aggregate(last=Max("recorded_at"))["last"]
 
 
 def last_rows(access: Access) -> Any:

@@ -18,7 +18,7 @@ from apps.core.domain.clock import SYSTEM_CLOCK, utcnow
 from apps.core.pages.sayings import say
 from apps.core.pages.times import in_words
 from apps.episodic.admin.columns import TimelineTab, segment_link
-from apps.episodic.domain.warnings import HINTS, Severity, WarningKind
+from apps.episodic.domain.alarms import HINTS, Severity, WarningKind
 from apps.episodic.models import TimelineWarning
 
 SEVERITY_COLOURS = {Severity.NOTICE: "info", Severity.WARNING: "warning", Severity.CRITICAL: "danger"}

@@ -1,11 +1,11 @@
-"""When a warning begins and when it ends: two limits with a gap between them, so that it does not flap."""
+"""Kinds of warnings, and when one begins and ends: two limits with a gap, so that it does not flap."""
 
 from collections import deque
 from datetime import datetime, timedelta
+from enum import StrEnum
 from typing import NamedTuple
 
 from apps.core.domain.latency import percentile
-from apps.episodic.domain.warnings import Severity
 
 # Of writes: which are recent, how many are kept, and how many slow ones are more than chance.
 WINDOW_MS = 60_000
@@ -20,6 +20,43 @@ CRITICAL_CAPACITY = 2
 RELIEVED_CAPACITY = 0.9
 CRITICAL_SPACE = 0.25
 RELIEVED_SPACE = 1.25
+
+
+class WarningKind(StrEnum):
+    """What is wrong. At most one warning of a kind (and segment, if it is about one) is active at a time."""
+
+    WRITE_LATENCY = "write_latency"
+    SEGMENT_DAMAGED = "segment_damaged"
+    DISK_NEARLY_FULL = "disk_nearly_full"
+    CAPACITY = "capacity"
+    MAINTENANCE_FAILED = "maintenance_failed"
+
+
+class Severity(StrEnum):
+    """How bad it is. From `warning` on, events are not made into memories until the warning ends."""
+
+    NOTICE = "notice"
+    WARNING = "warning"
+    CRITICAL = "critical"
+
+
+HINTS: dict[WarningKind, str] = {
+    WarningKind.WRITE_LATENCY: (
+        "Recording takes longer than MEMORYHUB_TIMELINE_WRITE_MS. Check the load on the database, and record in "
+        "batches. The warning ends when writes are fast again."
+    ),
+    WarningKind.SEGMENT_DAMAGED: (
+        "Run `manage.py timeline doctor --repair`, or put the file back from a backup and choose Verify in the admin."
+    ),
+    WarningKind.DISK_NEARLY_FULL: (
+        "Free space on the disk of the data directory, or enable a retention policy. Sealing waits until there is room."
+    ),
+    WarningKind.CAPACITY: (
+        "More events are waiting to be archived than MEMORYHUB_TIMELINE_MAX_ROWS allows. Check that the worker is "
+        "running and that the schedule `timeline: maintain` exists."
+    ),
+    WarningKind.MAINTENANCE_FAILED: "Check the failed task in the admin and the log of the worker.",
+}
 
 
 class Assessment(NamedTuple):

@@ -1,19 +1,28 @@
-"""How long events are kept: which policy counts for a household, and what it leaves (spec 000, Retention policy)."""
+"""How long events are kept: which policy counts, what it leaves, and which events of a file go (spec 000)."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from itertools import groupby
 from typing import NamedTuple
 from uuid import UUID
 
+import numpy as np
+
 from apps.core.domain.batches import batched
+from apps.core.domain.scope import Scope
 from apps.episodic.domain.event import EventRecord, ScopeKey
+from apps.episodic.domain.segment_file.format import Array, microseconds
 
 # The household of the global policy.
 GLOBAL_HOUSEHOLD = ""
 # Of one hub event about what was removed.
 MAX_PRUNED_IDS = 500
+# Before which moment the events of a scope are to be removed; None to keep them.
+CutoffOf = Callable[[ScopeKey], datetime | None]
+# Later than every other moment.
+ALL_TIMES = datetime.max.replace(tzinfo=UTC)
+INT64 = np.iinfo(np.int64)
 
 
 @dataclass(frozen=True)
@@ -80,3 +89,27 @@ def pruned_batches(events: Iterable[PrunedEvent], size: int = MAX_PRUNED_IDS) ->
     """Yield the events in batches of one scope and at most `size`, each scope in the given order."""
     for _, group in groupby(sorted(events, key=lambda event: event.key), key=lambda event: event.key):
         yield from batched(group, size)
+
+
+def cutoff_for_scope(scope: Scope) -> CutoffOf:
+    """Return a cutoff that removes all events of a scope, whatever their time, and no others."""
+    return lambda key: ALL_TIMES if key.is_in(scope) else None
+
+
+def should_remove(key: ScopeKey, timestamp: datetime, cutoff_of: CutoffOf) -> bool:
+    """Return whether an event is to be removed."""
+    cutoff = cutoff_of(key)
+    return cutoff is not None and (cutoff is ALL_TIMES or timestamp < cutoff)
+
+
+def runs_to_remove(scopes: Sequence[ScopeKey], runs: Array, cutoff_of: CutoffOf) -> tuple[Array, Array]:
+    """Return for each run whether any of its events is to be removed, and whether all are. Arrays of bool."""
+    limits: list[int] = []
+    for key in scopes:
+        cutoff = cutoff_of(key)
+        if cutoff is None:
+            limits.append(int(INT64.min))
+        else:
+            limits.append(int(INT64.max) if cutoff is ALL_TIMES else microseconds(cutoff))
+    cutoffs = np.array(limits, dtype=np.int64)[runs["scope"]]
+    return runs["first"] < cutoffs, runs["last"] < cutoffs

@@ -13,8 +13,7 @@ from apps.core.domain.filters.expression import EVERYTHING, Expression
 from apps.core.domain.filters.match import matches
 from apps.core.domain.scope import Scope
 from apps.core.domain.zones import days_before
-from apps.episodic.domain.event import EPOCH, MICROSECOND, EventRecord
-from apps.episodic.domain.filters import event_values
+from apps.episodic.domain.event import EPOCH, MICROSECOND, EventRecord, event_values
 from apps.retrieval.domain.query import Hit, SearchMode
 
 DEFAULT_TOP_K = 50

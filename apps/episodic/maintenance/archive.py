@@ -11,8 +11,7 @@ from apps.episodic.domain.segment_file.format import Damage, SegmentDamagedError
 from apps.episodic.domain.segment_state import RowsState, SegmentState
 from apps.episodic.maintenance.runner import MaintenanceRunner
 from apps.episodic.models import Segment, TimelineEvent
-from apps.episodic.store.catalogue import StaleSegmentError, catalogue_bump, segment_step
-from apps.episodic.store.verify import file_verify
+from apps.episodic.store.catalogue import StaleSegmentError, catalogue_bump, file_verify, segment_step
 
 ROWS_AT_ONCE = 1_000
 ARCHIVE_STEPS = ("archive: verify", "archive: flip", "archive: flipped")

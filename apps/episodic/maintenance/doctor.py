@@ -17,10 +17,8 @@ from apps.episodic.maintenance.run import REMOVE_AFTER
 from apps.episodic.maintenance.runner import Watch, describe_error, maintenance_lock, no_progress
 from apps.episodic.maintenance.seal import segment_seal
 from apps.episodic.models import Segment, TimelineEvent
-from apps.episodic.store.catalogue import segment_step
+from apps.episodic.store.catalogue import file_verify, remove_ended_file, segment_quarantine, segment_step
 from apps.episodic.store.files import list_files, remove_parts, set_aside
-from apps.episodic.store.quarantine import remove_ended_file, segment_quarantine
-from apps.episodic.store.verify import file_verify
 
 WAIT_SECONDS = 60.0
 WITH_FILE = frozenset({SegmentState.SEALED, SegmentState.ARCHIVED})

@@ -14,19 +14,17 @@ from apps.core.domain.batches import batched
 from apps.core.domain.clock import Clock, utcnow
 from apps.core.steps import Step, no_step
 from apps.episodic.domain.event import EventRecord, ScopeKey
-from apps.episodic.domain.removal import CutoffOf, runs_to_remove, should_remove
-from apps.episodic.domain.retention import PrunedEvent, pruned_batches
+from apps.episodic.domain.retention import CutoffOf, PrunedEvent, pruned_batches, runs_to_remove, should_remove
 from apps.episodic.domain.segment_file.format import Damage, SegmentDamagedError, microseconds
 from apps.episodic.domain.segment_file.reader import SegmentFile
 from apps.episodic.domain.segment_state import RowsState, SegmentState
 from apps.episodic.events import EventsPruned, PruneReason
 from apps.episodic.maintenance.archive import ROWS_AT_ONCE, archived_rows_drop
-from apps.episodic.maintenance.replace import segments_replace
+from apps.episodic.maintenance.compact import segments_replace
 from apps.episodic.maintenance.runner import MaintenanceRunner, RunReport, Watch
 from apps.episodic.models import Segment, TimelineEvent
-from apps.episodic.store.catalogue import segment_step
+from apps.episodic.store.catalogue import file_open, segment_step
 from apps.episodic.store.files import remove_file
-from apps.episodic.store.verify import file_open
 from apps.events.services import emit_many
 
 logger = logging.getLogger(__name__)
@@ -118,7 +116,12 @@ def removal_preview(rows: Q, cutoff_of: CutoffOf, candidates: QuerySet[Segment],
     with watch("Reading files", len(archived)) as advance:
         for segment in archived:
             try:
-                count = count_to_remove(file_open(segment), cutoff_of)
+                # Only the runs are read of which some events are to be removed and some are not.
+                file = file_open(segment)
+                some, whole = runs_to_remove(file.scopes, file.runs, cutoff_of)
+                partly = file.read_runs([int(run) for run in (some & ~whole).nonzero()[0]])
+                count = sum(should_remove(record.key, record.timestamp, cutoff_of) for record in partly)
+                count += int(file.runs["count"][whole].sum())
             except SegmentDamagedError:
                 report.damaged += 1
             else:
@@ -126,14 +129,6 @@ def removal_preview(rows: Q, cutoff_of: CutoffOf, candidates: QuerySet[Segment],
                 report.segments += count > 0
             advance(1)
     return report
-
-
-def count_to_remove(file: SegmentFile, cutoff_of: CutoffOf) -> int:
-    """Count the events of a file that are to be removed. Reads only the runs of which some are and some are not."""
-    some, whole = runs_to_remove(file.scopes, file.runs, cutoff_of)
-    partly = file.read_runs([int(run) for run in (some & ~whole).nonzero()[0]])
-    count = sum(should_remove(record.key, record.timestamp, cutoff_of) for record in partly)
-    return count + int(file.runs["count"][whole].sum())
 
 
 def segment_remove(segment: Segment, removal: Removal, *, clock: Clock, step: Step = no_step) -> int:

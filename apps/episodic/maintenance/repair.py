@@ -19,19 +19,24 @@ from apps.core.steps import Step, no_step
 from apps.episodic.domain.event import EventRecord
 from apps.episodic.domain.retention import PrunedEvent
 from apps.episodic.domain.segment_file.format import Damage, SegmentDamagedError
-from apps.episodic.domain.segment_file.reader import SegmentFile
-from apps.episodic.domain.segment_file.salvage import salvage_events
+from apps.episodic.domain.segment_file.reader import SegmentFile, salvage_events
 from apps.episodic.domain.segment_state import RowsState, SegmentState
 from apps.episodic.events import PruneReason
+from apps.episodic.maintenance.compact import segments_replace
 from apps.episodic.maintenance.remove import Removal, delete_rows, emit_pruned
-from apps.episodic.maintenance.replace import segments_replace
 from apps.episodic.maintenance.seal import rows_of, wait_for_writers
 from apps.episodic.models import Segment, TimelineEvent
 from apps.episodic.models.segment import MAX_DAMAGE_CHARS
-from apps.episodic.store.catalogue import catalogue_bump, segment_step
+from apps.episodic.store.catalogue import (
+    catalogue_bump,
+    clear_damage_warning,
+    file_open,
+    file_set_aside,
+    file_verify,
+    segment_quarantine,
+    segment_step,
+)
 from apps.episodic.store.files import remove_file, segment_path
-from apps.episodic.store.quarantine import clear_damage_warning, file_set_aside, segment_quarantine
-from apps.episodic.store.verify import file_open, file_verify
 
 AT_ONCE = 1_000
 REPAIR_STEPS = ("repair: read", "repair: put back", "repair: set aside", "repair: wait for writers")
@@ -82,7 +87,14 @@ def segment_repair(segment: Segment, *, clock: Clock, give_up: bool = False, ste
         step("repair: set aside")
         file_set_aside(segment.file_name)
     step("repair: wait for writers")
-    delete_concurrent_duplicates(segment, clock)
+    # Writers that began before the segment was back did not know its events.
+    for writing in Segment.objects.filter(state__in=(SegmentState.OPEN, SegmentState.SEALING)):
+        wait_for_writers(writing)
+    back = Segment.objects.filter(pk=segment.pk).values_list("replaced_by", flat=True).first() or segment.pk
+    serving = Segment.objects.filter(pk=back, state=SegmentState.ARCHIVED).first()
+    if serving is not None:
+        # The event is still there, as it was recorded first: only the ids of the rows are gone.
+        delete_duplicate_rows(find_duplicate_rows(serving, file_open(serving)), clock)
     return RepairResult(lost, len(duplicates))
 
 
@@ -146,17 +158,6 @@ def delete_duplicate_rows(rows: Sequence[DuplicateRow], clock: Clock) -> None:
         emit_pruned([row.gone for row in rows if row.gone], REPLACED_IDS, clock)
     for name in unsealed:
         remove_file(name)
-
-
-def delete_concurrent_duplicates(segment: Segment, clock: Clock) -> None:
-    """Delete what was recorded by writers that began before the segment was back, and so did not know its events."""
-    for writing in Segment.objects.filter(state__in=(SegmentState.OPEN, SegmentState.SEALING)):
-        wait_for_writers(writing)
-    back = Segment.objects.filter(pk=segment.pk).values_list("replaced_by", flat=True).first() or segment.pk
-    serving = Segment.objects.filter(pk=back, state=SegmentState.ARCHIVED).first()
-    if serving is not None:
-        # The event is still there, as it was recorded first: only the ids of the rows are gone.
-        delete_duplicate_rows(find_duplicate_rows(serving, file_open(serving)), clock)
 
 
 def find_damage(segment: Segment) -> SegmentDamagedError | None:

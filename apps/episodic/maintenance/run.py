@@ -14,17 +14,15 @@ from django.db.models import QuerySet
 
 from apps.core.domain.clock import SYSTEM_CLOCK, Clock, utcnow
 from apps.core.domain.errors import NotFoundError
-from apps.episodic.domain.rotation import archive_before
-from apps.episodic.domain.segment_state import ENDED, SegmentState, require_step
+from apps.episodic.domain.segment_state import ENDED, SegmentState, archive_before, require_step
 from apps.episodic.maintenance.archive import archived_rows_drop, segment_archive, segments_to_archive
 from apps.episodic.maintenance.compact import merge_groups, segments_merge
-from apps.episodic.maintenance.health_check import health_check
-from apps.episodic.maintenance.runner import MaintenanceRunner, RunnerOptions, RunReport, maintenance_run
+from apps.episodic.maintenance.runner import MaintenanceRunner, RunnerOptions, RunReport, health_check, maintenance_run
 from apps.episodic.maintenance.seal import segment_seal
 from apps.episodic.models import Segment
-from apps.episodic.recording.rotation import close_unless_empty, rotate_if_due
+from apps.episodic.recording.rows import close_unless_empty, rotate_if_due
+from apps.episodic.store.catalogue import remove_ended_file
 from apps.episodic.store.files import list_files, remove_parts
-from apps.episodic.store.quarantine import remove_ended_file
 
 # The files of merged and pruned segments stay so long, for readers that have begun with them.
 REMOVE_AFTER = timedelta(seconds=60)

@@ -10,22 +10,21 @@ from dataclasses import dataclass, field
 from pathlib import PurePath
 from typing import TypedDict, Unpack
 
+from django.conf import settings
 from django.db import connection
 
-from apps.core.domain.clock import Clock
+from apps.core.domain.clock import SYSTEM_CLOCK, Clock, utcnow
 from apps.core.domain.deadline import Deadline
 from apps.core.domain.errors import UnavailableError
 from apps.core.steps import Step, no_step
+from apps.episodic.domain.alarms import Severity, WarningKind, assess_capacity, assess_space, is_quiet
 from apps.episodic.domain.segment_file.format import SegmentDamagedError
-from apps.episodic.domain.warnings import Severity, WarningKind
 from apps.episodic.maintenance.compact import DamagedSourceError
-from apps.episodic.maintenance.health_check import health_check
 from apps.episodic.models import Segment
-from apps.episodic.store.catalogue import StaleSegmentError
-from apps.episodic.store.disk_space import DiskNearlyFullError
-from apps.episodic.store.locks import try_maintenance_lock
-from apps.episodic.store.quarantine import segment_quarantine
-from apps.episodic.warnings import active_warnings, warning_end, warning_report
+from apps.episodic.selectors import timeline_figures
+from apps.episodic.store.catalogue import StaleSegmentError, segment_quarantine, try_maintenance_lock
+from apps.episodic.store.files import DiskNearlyFullError, free_mb
+from apps.episodic.warnings import active_warnings, refresh_warning_metrics, warning_end, warning_report
 
 logger = logging.getLogger(__name__)
 
@@ -148,7 +147,12 @@ class MaintenanceRunner:
                 raise
             self.report_failure(title, group, error)
         else:
-            self.clear_failures(group)
+            segments: list[Segment | None] = [*group] or [None]
+            for segment in segments:
+                pk = segment.pk if segment else None
+                if pk in self._failing:
+                    warning_end(kind=WarningKind.MAINTENANCE_FAILED, segment=segment, clock=self.clock)
+                    self._failing.discard(pk)
             return True
         return False
 
@@ -172,15 +176,6 @@ class MaintenanceRunner:
         )
         self._failing.add(segment.pk if segment else None)
 
-    def clear_failures(self, group: Sequence[Segment]) -> None:
-        """End the warnings about segments of a group that failed before."""
-        segments: list[Segment | None] = [*group] or [None]
-        for segment in segments:
-            pk = segment.pk if segment else None
-            if pk in self._failing:
-                warning_end(kind=WarningKind.MAINTENANCE_FAILED, segment=segment, clock=self.clock)
-                self._failing.discard(pk)
-
 
 @contextmanager
 def maintenance_run(wait_seconds: float, clock: Clock, **options: Unpack[RunnerOptions]) -> Iterator[MaintenanceRunner]:
@@ -195,3 +190,24 @@ def describe_error(error: Exception) -> str:
     place = f" at {PurePath(frames[-1].filename).name}:{frames[-1].lineno}" if frames else ""
     kind = f": {os.strerror(error.errno)}" if isinstance(error, OSError) and error.errno else ""
     return f"{type(error).__name__}{place}{kind}"
+
+
+def health_check(*, clock: Clock = SYSTEM_CLOCK) -> None:
+    """Report a disk that is nearly full and a table that is too long, and end the warnings that are over."""
+    # Slow writes are reported by the processes that write; when none does so any more the warning is over.
+    slow = active_warnings().filter(kind=WarningKind.WRITE_LATENCY).first()
+    if slow and is_quiet(slow.last_seen_at, utcnow(clock)):
+        warning_end(kind=WarningKind.WRITE_LATENCY, clock=clock)
+    limits = settings.MEMORYHUB.timeline
+    free, rows = free_mb(), timeline_figures().hot
+    space = f"{free:.0f} MiB are free where the data directory lies; there should be {limits.min_free_mb} MiB."
+    capacity = f"{rows} events wait to be archived; there should be at most {limits.max_rows}."
+    for kind, assessment, detail in (
+        (WarningKind.DISK_NEARLY_FULL, assess_space(free, limits.min_free_mb), space),
+        (WarningKind.CAPACITY, assess_capacity(rows, limits.max_rows), capacity),
+    ):
+        if assessment.severity is not None:
+            warning_report(kind=kind, severity=assessment.severity, detail=detail, clock=clock)
+        elif assessment.is_relieved:
+            warning_end(kind=kind, clock=clock)
+    refresh_warning_metrics()

@@ -16,11 +16,8 @@ from apps.episodic.domain.event import EventRecord
 from apps.episodic.domain.segment_file.format import SegmentSummary
 from apps.episodic.domain.segment_state import RowsState, SegmentState
 from apps.episodic.models import Segment, TimelineEvent
-from apps.episodic.store.catalogue import segment_step
-from apps.episodic.store.disk_space import require_room
-from apps.episodic.store.files import new_file_name, remove_file, write_segment
-from apps.episodic.store.locks import SEGMENT_LOCKS
-from apps.episodic.store.quarantine import clear_damage_warning
+from apps.episodic.store.catalogue import SEGMENT_LOCKS, clear_damage_warning, segment_step
+from apps.episodic.store.files import new_file_name, remove_file, require_room, write_segment
 
 WRITERS_SECONDS = 30.0
 POLL_SECONDS = 0.01

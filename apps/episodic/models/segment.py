@@ -1,4 +1,4 @@
-"""The catalogue of segments and their files."""
+"""The catalogue of segments and their files, and the warnings about them and the timeline."""
 
 from __future__ import annotations
 
@@ -8,11 +8,20 @@ from typing import ClassVar
 from django.db import models
 from django.db.models import Q
 
+from apps.episodic.domain.alarms import Severity, WarningKind
 from apps.episodic.domain.segment_state import RowsState, SegmentState
 
 MAX_DAMAGE_CHARS = 300
 SEGMENT_STATE_CHOICES = [(state.value, state.capitalize()) for state in SegmentState]
 ROWS_STATE_CHOICES = [(state.value, state.capitalize()) for state in RowsState]
+WARNING_KIND_CHOICES = [
+    (WarningKind.WRITE_LATENCY.value, "Write latency"),
+    (WarningKind.SEGMENT_DAMAGED.value, "Damaged segment"),
+    (WarningKind.DISK_NEARLY_FULL.value, "Disk nearly full"),
+    (WarningKind.CAPACITY.value, "Capacity"),
+    (WarningKind.MAINTENANCE_FAILED.value, "Maintenance failed"),
+]
+SEVERITY_CHOICES = [(severity.value, severity.capitalize()) for severity in Severity]
 
 
 class Catalogue(models.Model):
@@ -79,3 +88,33 @@ class Segment(models.Model):
 
     def __str__(self) -> str:
         return str(self.uuid)
+
+
+class TimelineWarning(models.Model):
+    """A warning: active until `ended_at`. Reporting it again only moves `last_seen_at`."""
+
+    kind = models.CharField(max_length=20, choices=WARNING_KIND_CHOICES)
+    severity = models.CharField(max_length=10, choices=SEVERITY_CHOICES)
+    segment = models.ForeignKey(Segment, null=True, blank=True, on_delete=models.PROTECT)
+    detail = models.CharField(max_length=500)
+    began_at = models.DateTimeField()
+    last_seen_at = models.DateTimeField()
+    ended_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        constraints: ClassVar[list[models.BaseConstraint]] = [
+            # One warning, however many processes notice the same condition concurrently.
+            models.UniqueConstraint(
+                name="episodic_warning_active",
+                fields=["kind", "segment"],
+                condition=Q(ended_at=None),
+                nulls_distinct=False,
+            ),
+        ]
+        indexes: ClassVar[list[models.Index]] = [
+            # Read for every routed event: none or a few.
+            models.Index(name="episodic_warning_open", fields=["kind"], condition=Q(ended_at=None)),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.get_kind_display()} since {self.began_at:%Y-%m-%d %H:%M}"

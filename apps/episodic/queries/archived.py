@@ -1,25 +1,46 @@
-"""The part of a query that files answer: counted from the index, and read only where the index is not enough."""
+"""The part of a query that files answer, as of one moment: read only where the index is not enough."""
 
 from collections import defaultdict
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from itertools import chain
+from typing import TypeVar
 
 import numpy as np
 
 from apps.core.domain.scope import Reach
-from apps.episodic.domain.archive_index import Selection
 from apps.episodic.domain.event import EventRecord
-from apps.episodic.domain.segment_file.format import BLOCK_LINES, Array, SegmentDamagedError, moment_of
+from apps.episodic.domain.segment_file.format import Array, SegmentDamagedError, moment_of
 from apps.episodic.domain.window import EventCounts, QueryAccumulator, TopEvents
-from apps.episodic.store.archived_segments import ArchivedFileDamagedError
-from apps.episodic.store.file_cache import ArchiveView
+from apps.episodic.store.archived_segments import ArchivedFileDamagedError, unreadable_error
+from apps.episodic.store.file_cache import ArchiveView, archive_cache, catalogue_contention
 
+MAX_TRIES = 50
+Rows = TypeVar("Rows")
+Answer = TypeVar("Answer")
 # About so many events are read from a file at a time, or so many bytes of them as NDJSON.
 READ_AT_ONCE = 4_096
 BYTES_AT_ONCE = 8 * 1024 * 1024
 # Runs of which each may hold one of the newest events are read together, to read a block once for several of them.
 RUNS_AT_ONCE = 16
+
+
+def of_one_moment(read: Callable[[], tuple[int, Rows]], answer: Callable[[Rows, ArchiveView], Answer]) -> Answer:
+    """Return an answer from rows and files. read: the version of the catalogue with the rows, of one statement.
+
+    When the files change in between, both are read again. Raises UnavailableError.
+    """
+    for _ in range(MAX_TRIES):
+        version, rows = read()
+        try:
+            view = archive_cache().at(version)
+            if view is not None:
+                return answer(rows, view)
+            archive_cache().refresh()
+        except ArchivedFileDamagedError as damage:
+            damage.report()
+        except OSError as error:
+            raise unreadable_error(error) from error
+    raise catalogue_contention()
 
 
 @dataclass(frozen=True)
@@ -50,14 +71,6 @@ def read_archived(view: ArchiveView, reach: Reach, accumulator: QueryAccumulator
             for records in reader.read(batch):
                 accumulator.add_counted(records)
     return ArchiveCounts(selection.total, len(np.unique(selection.runs["segment"])), len(reader.segments))
-
-
-def read_in_order(view: ArchiveView, selection: Selection) -> list[Iterator[EventRecord]]:
-    """Return the events of selected runs in `archive_order`: an iterator per file that reads a block or two at once."""
-    reader = RunReader(view, at_once=BLOCK_LINES)
-    segments = np.unique(selection.runs["segment"])
-    runs_of = [selection.runs[selection.runs["segment"] == segment] for segment in segments]
-    return [chain.from_iterable(reader.read(runs)) for runs in runs_of]
 
 
 def promising_runs(view: ArchiveView, runs: Array, top: TopEvents) -> Iterator[Array]:

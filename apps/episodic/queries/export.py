@@ -4,18 +4,20 @@ import heapq
 from collections.abc import Iterator
 from contextlib import closing
 from dataclasses import dataclass, replace
+from itertools import chain
 from typing import Any
 
+import numpy as np
 from django.db import connection
 
 from apps.core.domain.clock import SYSTEM_CLOCK, Clock, utcnow
 from apps.core.domain.filters.expression import EVERYTHING, Expression
 from apps.core.domain.filters.match import matches
 from apps.core.domain.scope import Access, Reach, Scope
-from apps.episodic.domain.event import EventRecord, ScopeKey
-from apps.episodic.domain.filters import event_values
+from apps.episodic.domain.event import EventRecord, ScopeKey, event_values
+from apps.episodic.domain.segment_file.format import BLOCK_LINES
 from apps.episodic.domain.window import EventQuery, Window
-from apps.episodic.queries.archived import read_in_order
+from apps.episodic.queries.archived import RunReader
 from apps.episodic.queries.query import events_query
 from apps.episodic.store.archived_segments import ArchivedFileDamagedError, unreadable_error
 from apps.episodic.store.file_cache import ArchiveView, archive_cache, catalogue_contention
@@ -104,7 +106,11 @@ def read_from(
         if view is None or view.listing.version != first[0][0]:
             raise StaleViewError
         selection = view.index.select(Reach(wanted.scope), wanted.window.start, wanted.window.end)
-        files = [filter(wanted.matches, events) for events in read_in_order(view, selection)]
+        # An iterator per file, which reads a block or two at once.
+        reader = RunReader(view, at_once=BLOCK_LINES)
+        segments = np.unique(selection.runs["segment"])
+        runs_of = [selection.runs[selection.runs["segment"] == segment] for segment in segments]
+        files = [filter(wanted.matches, chain.from_iterable(reader.read(runs))) for runs in runs_of]
         for event in heapq.merge(fetch_records(first, cursor), *files, key=lambda event: event.archive_order):
             if last is None or event.archive_order > last:
                 yield event

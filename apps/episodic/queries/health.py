@@ -2,7 +2,6 @@
 
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any
 
 from django.conf import settings
 from django.db import connection
@@ -69,16 +68,12 @@ def segment_rows(ids: list[int]) -> dict[int, SegmentRows]:
 
 def timeline_health(clock: Clock = SYSTEM_CLOCK) -> TimelineHealth:
     """Return how the timeline of all users is."""
-    states = {state: (count, events) for state, count, events in segment_states()}
+    rows = Segment.objects.order_by().values_list("state").annotate(Count("pk"), Sum("event_count"))
+    states = {state: (count, events) for state, count, events in rows}
     damaged, lost = states.get(SegmentState.QUARANTINED, (0, 0))
     warnings = active_warnings().count()
     tone = "bad" if damaged else "warn" if warnings else "good"
     return TimelineHealth(f"{verdict(damaged, lost, warnings)} {open_segment_words(clock)}", tone, damaged, warnings)
-
-
-def segment_states() -> Any:
-    """Return the number of segments in each state, and of the events that the catalogue knows of them."""
-    return Segment.objects.order_by().values_list("state").annotate(Count("pk"), Sum("event_count"))
 
 
 def verdict(damaged: int, lost: int, warnings: int) -> str:

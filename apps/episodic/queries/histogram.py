@@ -4,26 +4,21 @@ Rows are counted by the database, from an index by time. Of a file of which most
 read once and kept (`store.columns`); of another one, only the runs that are counted.
 """
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Any
 
 import numpy as np
 from django.db import connection
 
 from apps.core.domain.scope import Access, Reach, Scope
-from apps.episodic.domain.archive_index import Selection
-from apps.episodic.domain.days import EventDays, Spans
 from apps.episodic.domain.event import EventRecord
-from apps.episodic.domain.histogram import Buckets, EventHistogram
+from apps.episodic.domain.histogram import Buckets, EventDays, EventHistogram, Spans
 from apps.episodic.domain.segment_file.format import Array, SegmentDamagedError, microseconds, moment_of
 from apps.episodic.domain.window import Window
-from apps.episodic.queries.archived import RunReader
-from apps.episodic.queries.one_moment import of_one_moment
+from apps.episodic.queries.archived import RunReader, of_one_moment
 from apps.episodic.store.archived_segments import ArchivedFileDamagedError
-from apps.episodic.store.columns import COLUMN_CACHE
-from apps.episodic.store.file_cache import ArchiveView
+from apps.episodic.store.file_cache import COLUMN_CACHE, ArchiveView
 from apps.episodic.store.rows import ROWS_COUNT, VERSION, rows_where
 
 # So many events are read from files for one histogram; those in the cache do not count.
@@ -107,10 +102,19 @@ def event_days(access: Access, scope: Scope, spans: Spans, *, event_types: Colle
 
 def count_events(access: Access, scope: Scope, wanted: Counts, window: Window) -> Counts:
     """Return what is wanted with all events of the caller's that lie in a window as well, of one moment."""
-    reach, narrowed = access.reach(scope), within(wanted.span, window)
+    start = wanted.span[0] if window.start is None else max(wanted.span[0], window.start)
+    end = wanted.span[1] if window.end is None else min(wanted.span[1], window.end)
+    reach, narrowed = access.reach(scope), (start, end) if start <= end else None
     if reach.is_empty or narrowed is None:
         return wanted
     wanted = replace(wanted, span=narrowed)
+
+    def read() -> tuple[int, list[tuple[int, str, int]]]:
+        conditions, values = rows_where(reach, Window(*wanted.span), sorted(wanted.types))
+        with connection.cursor() as cursor:
+            cursor.execute(SQL.format(**conditions), {**values, "edges": list(wanted.buckets.edges[:-1])})
+            found = cursor.fetchall()
+        return found[0][0], [(bucket, kind, count) for _, bucket, kind, count in found if kind is not None]
 
     def add_up(rows: list[tuple[int, str, int]], view: ArchiveView) -> Counts:
         counts = replace(wanted, by_type={})
@@ -119,7 +123,7 @@ def count_events(access: Access, scope: Scope, wanted: Counts, window: Window) -
         count_archived(view, reach, counts)
         return counts
 
-    return of_one_moment(lambda: count_rows(reach, wanted), add_up)
+    return of_one_moment(read, add_up)
 
 
 def event_extent(access: Access, scope: Scope) -> tuple[datetime, datetime] | None:
@@ -131,6 +135,14 @@ def event_extent(access: Access, scope: Scope) -> tuple[datetime, datetime] | No
     if reach.is_empty:
         return None
 
+    def read() -> tuple[int, list[datetime]]:
+        conditions, values = rows_where(reach, Window(), ())
+        first, last = (EDGE_SQL.format(scope=conditions["scope"], direction=one) for one in ("ASC", "DESC"))
+        with connection.cursor() as cursor:
+            cursor.execute(EXTENT_SQL.format(first=first, last=last), values)
+            version, *moments = cursor.fetchone()
+        return version, [moment for moment in moments if moment is not None]
+
     def join(rows: list[datetime], view: ArchiveView) -> tuple[datetime, datetime] | None:
         runs = view.index.select(reach, None, None).runs
         known = [*rows]
@@ -138,40 +150,15 @@ def event_extent(access: Access, scope: Scope) -> tuple[datetime, datetime] | No
             known += [moment_of(int(runs["first"].min())), moment_of(int(runs["last"].max()))]
         return (min(known), max(known)) if known else None
 
-    return of_one_moment(lambda: extent_of_rows(reach), join)
-
-
-def within(span: tuple[datetime, datetime], window: Window) -> tuple[datetime, datetime] | None:
-    """Return the part of a span that lies in a window, both ends included; None where there is none."""
-    start = span[0] if window.start is None else max(span[0], window.start)
-    end = span[1] if window.end is None else min(span[1], window.end)
-    return (start, end) if start <= end else None
-
-
-def count_rows(reach: Reach, wanted: Counts) -> tuple[int, list[tuple[int, str, int]]]:
-    """Return the version of the catalogue, and the number of rows of each span and type."""
-    conditions, values = rows_where(reach, Window(*wanted.span), sorted(wanted.types))
-    with connection.cursor() as cursor:
-        cursor.execute(SQL.format(**conditions), {**values, "edges": list(wanted.buckets.edges[:-1])})
-        found = cursor.fetchall()
-    return found[0][0], [(bucket, kind, count) for _, bucket, kind, count in found if kind is not None]
-
-
-def extent_of_rows(reach: Reach) -> tuple[int, list[datetime]]:
-    """Return the version of the catalogue, and the times of the first and the last row."""
-    conditions, values = rows_where(reach, Window(), ())
-    first, last = (EDGE_SQL.format(scope=conditions["scope"], direction=one) for one in ("ASC", "DESC"))
-    with connection.cursor() as cursor:
-        cursor.execute(EXTENT_SQL.format(first=first, last=last), values)
-        version, *moments = cursor.fetchone()
-    return version, [moment for moment in moments if moment is not None]
+    return of_one_moment(read, join)
 
 
 def count_archived(view: ArchiveView, reach: Reach, counts: Counts) -> None:
     """Add the archived events, the latest files first, until MAX_READ were read. Raises ArchivedFileDamagedError."""
     left, cache = MAX_READ, COLUMN_CACHE.get()
-    for segment, runs in by_file(view.index.select(reach, *counts.span)):
-        file = view.index.file(segment)
+    selected = view.index.select(reach, *counts.span).runs
+    for segment in dict.fromkeys(selected["segment"].tolist()):
+        file, runs = view.index.file(segment), selected[selected["segment"] == segment]
         wanted = int(runs["count"].sum(dtype=np.int64))
         is_whole = wanted >= WHOLE_SHARE * file.summary.event_count
         if cache.known(file) is None:
@@ -190,10 +177,3 @@ def count_archived(view: ArchiveView, reach: Reach, counts: Counts) -> None:
             raise ArchivedFileDamagedError(view.segment(segment), error) from error
         for records in RunReader(view).read(runs):
             counts.add_records(records)
-
-
-def by_file(selection: Selection) -> Iterator[tuple[int, Any]]:
-    """Yield each file with its selected runs, the one that ends latest first."""
-    runs = selection.runs
-    for segment in dict.fromkeys(runs["segment"].tolist()):
-        yield segment, runs[runs["segment"] == segment]

@@ -22,8 +22,7 @@ from apps.episodic.domain.window import (
     window_drops,
 )
 from apps.episodic.metrics import QUERY_SECONDS
-from apps.episodic.queries.archived import ArchiveCounts, read_archived
-from apps.episodic.queries.one_moment import of_one_moment
+from apps.episodic.queries.archived import ArchiveCounts, of_one_moment, read_archived
 from apps.episodic.queries.text_search import rank_events
 from apps.episodic.store.file_cache import ArchiveView
 from apps.episodic.store.rows import RowsResult, query_rows

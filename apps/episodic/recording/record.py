@@ -1,5 +1,7 @@
-"""Record events (spec 000, Record episodic event): each once, in a segment, with a hub event for each new one."""
+"""Record events (spec 000), each once, in a segment, with a hub event for each new one; warn when that is slow."""
 
+import math
+import threading
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -14,29 +16,89 @@ from apps.core.db.memberships import WriteScopes, ties_make
 from apps.core.db.user_locks import hold_users
 from apps.core.domain.clock import SYSTEM_CLOCK, Clock, utcnow
 from apps.core.domain.errors import MemoryHubError, UnavailableError
+from apps.core.domain.latency import monotonic_ms
 from apps.core.domain.offsets import in_offset, offset_minutes
 from apps.core.domain.scope import Access, Scope
 from apps.core.pauses import refuse_paused
-from apps.episodic.domain.event import MAX_ACTOR_CHARS, EventDraft, EventRecord, ScopeKey, event_identity
-from apps.episodic.domain.rotation import is_full
-from apps.episodic.domain.rules import require_recordable
+from apps.episodic.domain.alarms import RecentWrites, WarningKind, assess_latency
+from apps.episodic.domain.event import (
+    MAX_ACTOR_CHARS,
+    EventDraft,
+    EventRecord,
+    ScopeKey,
+    event_identity,
+    require_recordable,
+)
+from apps.episodic.domain.segment_state import is_full
 from apps.episodic.events import EventSaved
-from apps.episodic.metrics import RECORDED
-from apps.episodic.recording.latency import Stopwatch
-from apps.episodic.recording.rotation import segment_close, segment_open
+from apps.episodic.metrics import RECORDED, WRITE_SECONDS
 from apps.episodic.recording.rows import (
     OpenSegment,
     delete_rows,
     insert_rows,
     known_rows,
     may_be_archived,
+    segment_close,
+    segment_open,
     take_open_segment,
 )
 from apps.episodic.store.archived_segments import ArchivedFileDamagedError
 from apps.episodic.store.file_cache import archive_cache, catalogue_contention
+from apps.episodic.warnings import warning_report
 from apps.events.services import emit_many
 
+# A batch is not slow for being large: every hundred events of it may take as long as a single event.
+EVENTS_PER_WRITE = 100
+# One process reports no more often than this; the row itself is changed even less often.
+REPORT_EVERY_MS = 10_000
 MAX_TRIES = 10
+
+
+class WriteLatency:
+    """The recent writes of this process, from all its threads."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._recent = RecentWrites()
+        self._reported_at: int | None = None
+
+    def note(self, duration_ms: float, *, clock: Clock = SYSTEM_CLOCK) -> None:
+        """Add a write that is over, outside its transaction; warn when the recent ones are too slow."""
+        now, limit = clock.now(), settings.MEMORYHUB.timeline.write_ms
+        with self._lock:
+            high = self._recent.add(duration_ms, now=now, limit_ms=limit)
+            if high is None:
+                return
+            if self._reported_at is not None and abs(now - self._reported_at) < REPORT_EVERY_MS:
+                return
+            self._reported_at = now
+        warning_report(
+            kind=WarningKind.WRITE_LATENCY,
+            severity=assess_latency(high, limit),
+            detail=f"The 95th percentile of recent writes is {high:.0f} ms; the limit is {limit:.0f} ms.",
+            clock=clock,
+        )
+
+
+class Stopwatch:
+    """Times one call that records `count` events, from here until its commit."""
+
+    def __init__(self, count: int, clock: Clock = SYSTEM_CLOCK) -> None:
+        self._count, self._clock, self._start = count, clock, monotonic_ms()
+
+    def stop(self) -> None:
+        """End the time, and note it after the commit, which in a caller's transaction may come much later."""
+        duration = monotonic_ms() - self._start
+
+        def note() -> None:
+            WRITE_SECONDS.labels(size="one" if self._count == 1 else "batch").observe(duration / 1_000)
+            write_latency.note(duration / math.ceil(max(1, self._count) / EVENTS_PER_WRITE), clock=self._clock)
+
+        # Robust: a failure here must not make a recorded event look unrecorded.
+        transaction.on_commit(note, robust=True)
+
+
+write_latency = WriteLatency()
 
 
 class RecordAction(StrEnum):

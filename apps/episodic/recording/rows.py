@@ -1,4 +1,4 @@
-"""The statements that insert and find rows of events.
+"""The statements that insert and find rows of events, and the segment that takes the writes.
 
 SQL, because a batch of a thousand would spend most of its time in model instances that are not used.
 """
@@ -9,11 +9,16 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from uuid import UUID
 
-from django.db import connection
+from django.conf import settings
+from django.db import connection, transaction
 
+from apps.core.domain.clock import SYSTEM_CLOCK, Clock, utcnow
 from apps.core.domain.offsets import offset_minutes
 from apps.episodic.domain.event import EventRecord
-from apps.episodic.store.locks import SEGMENT_LOCKS
+from apps.episodic.domain.segment_state import SegmentState, is_full, is_old
+from apps.episodic.jobs import request_maintenance
+from apps.episodic.models import Segment, TimelineEvent
+from apps.episodic.store.catalogue import SEGMENT_LOCKS, StaleSegmentError, last_arrival, segment_step
 from apps.episodic.store.rows import EVENT_COLUMNS, record_of
 
 # The lock is tried, not waited for: it is only taken otherwise once the segment has been closed.
@@ -130,3 +135,53 @@ def delete_rows(arrivals: Collection[int]) -> None:
     """Delete rows that this transaction inserted."""
     with connection.cursor() as cursor:
         cursor.execute("DELETE FROM episodic_timelineevent WHERE id = ANY (%s)", [list(arrivals)])
+
+
+def segment_open(*, now: datetime) -> None:
+    """Create the open segment if there is none; a unique constraint keeps it the only one, however many try at once.
+
+    Waits for a transaction that is just creating one.
+    """
+    segment = Segment(state=SegmentState.OPEN, opened_at=now, first_arrival=last_arrival())
+    Segment.objects.bulk_create([segment], ignore_conflicts=True)
+
+
+def segment_close(*, segment_id: int, clock: Clock = SYSTEM_CLOCK) -> bool:
+    """Close the open segment, open the next one, and request that the closed one is sealed. Return whether it did.
+
+    Running writers may still add to the closed one until they commit; neither side waits. A segment that holds nothing
+    stays open, and its arrivals are counted from here on.
+    """
+    segment = Segment.objects.filter(pk=segment_id, state=SegmentState.OPEN).first()
+    if segment is None or not close_unless_empty(segment, clock):
+        return False
+    request_maintenance()
+    return True
+
+
+def rotate_if_due(*, clock: Clock = SYSTEM_CLOCK) -> bool:
+    """Close the open segment if it is full, or has held events for too long. Return whether it did."""
+    segment = Segment.objects.filter(state=SegmentState.OPEN).first()
+    if segment is None:
+        return False
+    timeline = settings.MEMORYHUB.timeline
+    if not is_full(segment.first_arrival, last_arrival(), timeline.segment_events):
+        events = TimelineEvent.objects.filter(segment=segment).order_by("id")
+        if not is_old(events.values_list("recorded_at", flat=True).first(), utcnow(clock), timeline.rotate_hours):
+            return False
+    return close_unless_empty(segment, clock)
+
+
+def close_unless_empty(segment: Segment, clock: Clock) -> bool:
+    """Close a segment that the caller saw open, and open the next one. Return whether this call did it."""
+    if not TimelineEvent.objects.filter(segment=segment).exists():
+        Segment.objects.filter(pk=segment.pk, state=SegmentState.OPEN).update(first_arrival=last_arrival())
+        return False
+    now = utcnow(clock)
+    try:
+        with transaction.atomic():
+            segment_step(segment, SegmentState.SEALING, clock=clock, closed_at=now)
+            segment_open(now=now)
+    except StaleSegmentError:
+        return False
+    return True

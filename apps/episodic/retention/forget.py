@@ -11,8 +11,7 @@ from apps.core.domain.batches import batched
 from apps.core.domain.clock import SYSTEM_CLOCK, Clock, utcnow
 from apps.core.domain.scope import Access, Permission, Scope
 from apps.episodic.domain.event import MICROSECOND, ScopeKey
-from apps.episodic.domain.removal import ALL_TIMES
-from apps.episodic.domain.retention import MAX_PRUNED_IDS, PrunedEvent
+from apps.episodic.domain.retention import ALL_TIMES, MAX_PRUNED_IDS, PrunedEvent
 from apps.episodic.domain.segment_state import SegmentState
 from apps.episodic.domain.window import Window
 from apps.episodic.events import EventSaved, PruneReason

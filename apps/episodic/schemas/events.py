@@ -19,12 +19,13 @@ from apps.core.schemas.outputs import JSONObject, Moment, Uuid, iso
 from apps.core.schemas.serializers import ProblemItem, ScopeInput, StrictSerializer, scope_of
 from apps.episodic.domain.event import (
     DEFAULT_IMPORTANCE,
+    EVENT_TYPE_HINT,
+    EVENT_TYPE_PATTERN,
     MAX_EVENT_TYPE_CHARS,
     MAX_SOURCE_CHARS,
     EventDraft,
     EventRecord,
 )
-from apps.episodic.domain.rules import EVENT_TYPE_HINT, EVENT_TYPE_PATTERN
 from apps.episodic.recording.record import RecordAction, RecordResult
 
 RECORD_ACTIONS = tuple(action.value for action in RecordAction)

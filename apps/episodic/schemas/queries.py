@@ -32,8 +32,7 @@ from apps.core.schemas.windows import (
     settle_window,
     window_ends,
 )
-from apps.episodic.domain.event import MAX_EVENT_TYPE_CHARS
-from apps.episodic.domain.filters import EVENT_FIELDS
+from apps.episodic.domain.event import EVENT_FIELDS, MAX_EVENT_TYPE_CHARS
 from apps.episodic.domain.window import DEFAULT_TOP_K, MAX_EVENT_TYPES, MAX_TOP_K, EventQuery, QueryResult
 from apps.episodic.schemas.events import EventOutput, EventTypeField, event_json
 from apps.retrieval.domain.explain import explain_hit

@@ -8,10 +8,14 @@ from apps.core.schemas.fields import StrictChoiceField
 from apps.core.schemas.outputs import Moment, Uuid, iso
 from apps.core.schemas.paging import cursor_field, limit_field
 from apps.core.schemas.serializers import StrictSerializer
-from apps.episodic.domain.warnings import HINTS, WarningKind
-from apps.episodic.models import Segment, TimelineWarning
-from apps.episodic.models.segment import ROWS_STATE_CHOICES, SEGMENT_STATE_CHOICES
-from apps.episodic.models.warnings import SEVERITY_CHOICES, WARNING_KIND_CHOICES
+from apps.episodic.domain.alarms import HINTS, WarningKind
+from apps.episodic.models import Segment
+from apps.episodic.models.segment import (
+    ROWS_STATE_CHOICES,
+    SEGMENT_STATE_CHOICES,
+    SEVERITY_CHOICES,
+    WARNING_KIND_CHOICES,
+)
 from apps.episodic.selectors import TimelineStatus
 
 READINESS = ("ready", "not_ready")
@@ -65,20 +69,20 @@ def status_json(status: TimelineStatus) -> TimelineStatusOutput:
         },
         "segments": {state.value: count for state, count in figures.segments.items()} if figures else None,
         "archive_bytes": figures.archive_bytes if figures else None,
-        "warnings": None if status.warnings is None else [warning_json(warning) for warning in status.warnings],
-    }
-
-
-def warning_json(warning: TimelineWarning) -> WarningOutput:
-    """Return the answer that reports a warning."""
-    return {
-        "kind": warning.kind,
-        "severity": warning.severity,
-        "detail": warning.detail,
-        "hint": HINTS[WarningKind(warning.kind)],
-        "segment_id": str(warning.segment.uuid) if warning.segment else None,
-        "began_at": iso(warning.began_at),
-        "last_seen_at": iso(warning.last_seen_at),
+        "warnings": None
+        if status.warnings is None
+        else [
+            {
+                "kind": warning.kind,
+                "severity": warning.severity,
+                "detail": warning.detail,
+                "hint": HINTS[WarningKind(warning.kind)],
+                "segment_id": str(warning.segment.uuid) if warning.segment else None,
+                "began_at": iso(warning.began_at),
+                "last_seen_at": iso(warning.last_seen_at),
+            }
+            for warning in status.warnings
+        ],
     }
 
 

@@ -13,8 +13,8 @@ from apps.episodic.domain.segment_file.reader import SegmentFile
 from apps.episodic.domain.segment_state import SegmentState
 from apps.episodic.domain.window import Window
 from apps.episodic.models import Segment
+from apps.episodic.store.catalogue import segment_quarantine
 from apps.episodic.store.files import segment_path
-from apps.episodic.store.quarantine import segment_quarantine
 from apps.episodic.store.rows import VERSION
 
 LISTING_SQL = f"""

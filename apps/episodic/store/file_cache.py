@@ -7,20 +7,23 @@ readers hold no lock, and the files of segments that end stay for a while for re
 
 import logging
 import threading
+from collections import OrderedDict
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
+from pathlib import Path
 from uuid import UUID
 
 from django.db import connection
 from prometheus_client import Counter, Histogram
 
+from apps.core.domain.caches import CacheState, list_cache
 from apps.core.domain.errors import UnavailableError
 from apps.core.per_process import PerProcess
 from apps.episodic.domain.archive_index import ArchiveIndex
 from apps.episodic.domain.event import EventRecord
 from apps.episodic.domain.segment_file.format import SegmentDamagedError
-from apps.episodic.domain.segment_file.reader import SegmentFile
+from apps.episodic.domain.segment_file.reader import BYTES_PER_EVENT, EventColumns, SegmentFile
 from apps.episodic.domain.window import Window
 from apps.episodic.store.archived_segments import (
     ArchivedFileDamagedError,
@@ -41,6 +44,8 @@ LOAD_IN_REQUEST = 16
 RETRY_SECONDS = 2
 TRIES = 20
 logger = logging.getLogger(__name__)
+# Of some five million events.
+CACHE_BYTES = 64 * 1024 * 1024
 
 
 @dataclass(frozen=True)
@@ -233,3 +238,51 @@ def archive_cache() -> ArchiveCache:
 def reset_archive_cache() -> None:
     """Begin with an empty cache, as a process does that has just started."""
     _cache.forget()
+
+
+class ColumnCache:
+    """The columns of the files used last, as many as fit into a size in bytes. A file of one name never changes."""
+
+    def __init__(self, max_bytes: int = CACHE_BYTES) -> None:
+        self._max_bytes = max_bytes
+        self._columns: OrderedDict[Path, EventColumns] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def __len__(self) -> int:
+        """Return how many files have theirs here."""
+        return len(self._columns)
+
+    @property
+    def nbytes(self) -> int:
+        """Return about the size of what is cached."""
+        return sum(len(one.times) for one in list(self._columns.values())) * BYTES_PER_EVENT
+
+    def known(self, file: SegmentFile) -> EventColumns | None:
+        """Return the columns of a file if they are cached."""
+        with self._lock:
+            if file.path in self._columns:
+                self._columns.move_to_end(file.path)
+            return self._columns.get(file.path)
+
+    def read(self, file: SegmentFile) -> EventColumns:
+        """Return the columns of a file, and keep them. Raises SegmentDamagedError."""
+        known = self.known(file)
+        if known is not None:
+            return known
+        made = file.columns()
+        with self._lock:
+            self._columns[file.path] = made
+        while len(self._columns) > 1 and self.nbytes > self._max_bytes:
+            with self._lock:
+                self._columns.popitem(last=False)
+        return made
+
+
+def cache_state() -> CacheState:
+    """Return how full the cache of this process is."""
+    cache = COLUMN_CACHE.get()
+    return CacheState("times of archived events", len(cache), cache.nbytes, CACHE_BYTES)
+
+
+COLUMN_CACHE = PerProcess(ColumnCache)
+list_cache(cache_state)

@@ -1,4 +1,4 @@
-"""The directory of segment files: `<data>/timeline` (DESIGN D8). Knows nothing of the catalogue.
+"""The directory of segment files: `<data>/timeline`, and its room (DESIGN D8). Knows nothing of the catalogue.
 
 A file appears under its name only when it is complete, on the medium and verified. Names hold nothing of a
 user. OSErrors (a full disk, no permission) pass through.
@@ -7,6 +7,7 @@ user. OSErrors (a full disk, no permission) pass through.
 import contextlib
 import os
 import re
+import shutil
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -15,6 +16,8 @@ from uuid import UUID
 
 from django.conf import settings
 
+from apps.core.domain.errors import UnavailableError
+from apps.core.files import sync_directory
 from apps.core.steps import Step, no_step
 from apps.episodic.domain.event import EventRecord
 from apps.episodic.domain.segment_file.format import Damage, SegmentDamagedError, SegmentSummary
@@ -26,6 +29,7 @@ PART_SUFFIX = ".segment.part"
 QUARANTINE = "quarantine"
 WRITE_STEPS = ("create", "write", "flush", "fsync", "verify", "rename", "fsync_directory", "done")
 _NAME = re.compile(r"[0-9A-Za-z][0-9A-Za-z_-]{0,89}\.segment")
+_MIB = 1024 * 1024
 
 
 @dataclass(frozen=True)
@@ -150,10 +154,19 @@ def write_part(segment_uuid: UUID, part: Path, records: Iterable[EventRecord], s
     return summary
 
 
-def sync_directory(directory: Path) -> None:
-    """Make names that appeared in a directory, or left it, outlast a power failure."""
-    descriptor = os.open(directory, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
+class DiskNearlyFullError(UnavailableError):
+    """Nothing was written: the little room that is left is for the database."""
+
+    code = "disk_nearly_full"
+
+
+def free_mb() -> float:
+    """Return how many MiB are free where segments are kept."""
+    return shutil.disk_usage(archive_dir()).free / _MIB
+
+
+def require_room() -> None:
+    """Raise DiskNearlyFullError when less than `min_free_mb` is free."""
+    free, least = free_mb(), settings.MEMORYHUB.timeline.min_free_mb
+    if free < least:
+        raise DiskNearlyFullError(f"{free:.0f} MiB are free, and {least} MiB must stay so.", retry_after=600)

@@ -9,17 +9,20 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from django.core.exceptions import EmptyResultSet, FullResultSet
 from django.db import connection
 
+from apps.core.db.filters import condition
 from apps.core.db.scoped import reach_sql
 from apps.core.domain.filters.expression import EVERYTHING, Expression
 from apps.core.domain.offsets import in_offset
 from apps.core.domain.origin import WriteOrigin
 from apps.core.domain.scope import Reach
-from apps.episodic.domain.event import EventRecord, ScopeKey
+from apps.episodic.domain.event import EVENT_FIELDS, EventRecord, ScopeKey
 from apps.episodic.domain.window import EventCounts, Window
-from apps.episodic.models.filters import filter_sql
+from apps.episodic.models.event import TimelineEvent
 
+COLUMNS = {name: "uuid" if name == "id" else name for name in EVENT_FIELDS}
 EVENT_COLUMNS = (
     "id", "uuid", "user_id", "household_id", "persona_id", "timestamp", "event_type", "content",
     "importance", "source", "metadata", "identity", "recorded_at", "timestamp_offset",
@@ -28,7 +31,6 @@ EVENT_COLUMNS = (
 # The rows of a segment whose file has taken over are read no more. An array, so that it is looked up once.
 ROWS_COUNT = "e.segment_id <> ALL (ARRAY(SELECT id FROM episodic_segment WHERE rows = 'leaving'))"
 VERSION = "coalesce((SELECT version FROM episodic_catalogue WHERE id = 1), 0)"
-
 _SQL = f"""
 SELECT {VERSION},
        (SELECT count(*) FROM episodic_segment WHERE state = 'quarantined'),
@@ -55,6 +57,22 @@ LEFT JOIN LATERAL (
 ) AS found ON TRUE
 """  # noqa: S608  (built from constants; values are parameters)
 FIRST_EVENT_COLUMN = 6
+
+
+def filter_sql(asked: Expression) -> tuple[str, dict[str, Any]]:
+    """Return the condition that a filter asks of rows called `e`, and its parameters by name."""
+    if asked == EVERYTHING:
+        return "TRUE", {}
+    rows = TimelineEvent.objects.filter(condition(asked, COLUMNS))
+    rows.query.change_aliases({TimelineEvent._meta.db_table: "e"})
+    try:
+        sql, parameters = rows.query.get_compiler(rows.db).compile(rows.query.where)
+    except EmptyResultSet:
+        return "FALSE", {}
+    except FullResultSet:
+        return "TRUE", {}
+    names = [f"asked_{number}" for number in range(len(parameters))]
+    return f"({sql % tuple(f'%({name})s' for name in names)})", dict(zip(names, parameters, strict=True))
 
 
 @dataclass(frozen=True)

@@ -14,9 +14,9 @@ from unfold import widgets
 
 from apps.core.admin.kit import operator_access
 from apps.core.domain.errors import MemoryHubError
-from apps.core.domain.scope import MAX_IDENTIFIER_CHARS, Access
+from apps.core.domain.scope import MAX_IDENTIFIER_CHARS
 from apps.core.words import Words
-from apps.notes.domain.settings import SETTINGS, MemoryConfig, Range
+from apps.notes.domain.settings import SETTINGS, Range
 from apps.notes.selectors import config_get, index_status, notes_search
 from apps.notes.services import config_update
 
@@ -64,18 +64,6 @@ class WhoseForm(forms.Form):
     )
 
 
-def settings_form(config: MemoryConfig, data: Any = None) -> forms.Form:
-    """Return the form of a person's settings. data: what was sent."""
-    fields = {name: form_field(name) for name in SETTINGS}
-    for field in fields.values():
-        # What counts as changed is what differs from what the page showed, not from what holds since.
-        field.show_hidden_initial = True
-    form_class = type("SettingsForm", (forms.Form,), fields)
-    initial = {name: getattr(config, setting.name) for name, setting in SETTINGS.items()}
-    form: forms.Form = form_class(data, initial=initial)
-    return form
-
-
 def form_field(name: str) -> forms.Field:
     """Return the form field of a setting."""
     setting, (label, help_text) = SETTINGS[name], TEXTS[name]
@@ -118,9 +106,19 @@ def person_page(model_admin: Any, request: HttpRequest) -> HttpResponse:
         access, user = operator_access(request), whose.cleaned_data["user_id"]
         try:
             read = config_get(access, user)
-            form = settings_form(read.config, request.POST if request.method == "POST" else None)
+            fields = {name: form_field(name) for name in SETTINGS}
+            for field in fields.values():
+                # What counts as changed is what differs from what the page showed, not from what holds since.
+                field.show_hidden_initial = True
+            form_class = type("SettingsForm", (forms.Form,), fields)
+            initial = {name: getattr(read.config, setting.name) for name, setting in SETTINGS.items()}
+            form: forms.Form = form_class(request.POST if request.method == "POST" else None, initial=initial)
             if request.method == "POST" and context["may_change"] and form.is_valid():
-                return change_settings(request, access, user, form)
+                changed = {name: form.cleaned_data[name] for name in form.changed_data}
+                if changed:
+                    config_update(access=access, user_id=user, values=changed)
+                messages.success(request, gettext("Settings saved.") if changed else gettext("Nothing was changed."))
+                return HttpResponseRedirect(f"{reverse(PAGE)}?{urlencode({'user_id': user})}")
             context |= {
                 "user_id": user,
                 "settings": form,
@@ -131,12 +129,3 @@ def person_page(model_admin: Any, request: HttpRequest) -> HttpResponse:
         except MemoryHubError as error:
             messages.error(request, error.detail)
     return TemplateResponse(request, "notes/person.html", context)
-
-
-def change_settings(request: HttpRequest, access: Access, user: str, form: forms.Form) -> HttpResponse:
-    """Set the settings that differ from those that the form showed, and redirect to the page."""
-    changed = {name: form.cleaned_data[name] for name in form.changed_data}
-    if changed:
-        config_update(access=access, user_id=user, values=changed)
-    messages.success(request, gettext("Settings saved.") if changed else gettext("Nothing was changed."))
-    return HttpResponseRedirect(f"{reverse(PAGE)}?{urlencode({'user_id': user})}")

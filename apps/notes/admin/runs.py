@@ -141,7 +141,8 @@ class ExtractionRunAdmin(SearchedList, ReadOnly, ModelAdmin):
     def step_list(self, run: ExtractionRun) -> SafeString | str:
         if not run.steps:
             return gettext("Not started")
-        rows = ((say(record.get("step", "")), pretty_json(without_step(record))) for record in run.steps)
+        steps = [dict(record) for record in run.steps]
+        rows = ((say(step.pop("step", "")), pretty_json(step)) for step in steps)
         return format_html_join("", '<h3 class="mh-step">{}</h3>{}', rows)
 
 
@@ -159,11 +160,6 @@ def shown(request: HttpRequest, name: str) -> str:
     """Return the field to show in place of another one: only the id of what the user may not see."""
     permission, instead = HIDDEN.get(name, ("", name))
     return instead if permission and not request.user.has_perm(permission) else name
-
-
-def without_step(record: dict[str, Any]) -> dict[str, Any]:
-    """Return the record of a step without its name."""
-    return {name: value for name, value in record.items() if name != "step"}
 
 
 @admin.register(ExtractedFact)

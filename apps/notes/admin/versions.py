@@ -74,15 +74,13 @@ class VersionsFilter(admin.SimpleListFilter):
             yield {"selected": self.value() == value, "query_string": query, "display": title}
 
     def queryset(self, request: HttpRequest, queryset: QuerySet[NoteVersion]) -> QuerySet[NoteVersion]:
-        return queryset if self.value() == "all" else latest_only(queryset)
-
-
-def latest_only(versions: QuerySet[NoteVersion]) -> QuerySet[NoteVersion]:
-    """Return the latest version of each note that its file had."""
-    newer = NoteVersion.objects.annotate(digest=MD5("place")).filter(
-        user_id=OuterRef("user_id"), digest=MD5(OuterRef("place")), number__gt=OuterRef("number")
-    )
-    return versions.exclude(kind=ChangeKind.KEPT).exclude(Exists(newer.exclude(kind=ChangeKind.KEPT)))
+        if self.value() == "all":
+            return queryset
+        # The latest version of each note that its file had.
+        newer = NoteVersion.objects.annotate(digest=MD5("place")).filter(
+            user_id=OuterRef("user_id"), digest=MD5(OuterRef("place")), number__gt=OuterRef("number")
+        )
+        return queryset.exclude(kind=ChangeKind.KEPT).exclude(Exists(newer.exclude(kind=ChangeKind.KEPT)))
 
 
 @admin.register(NoteVersion)

@@ -3,12 +3,16 @@
 Each change is a version of the note like any other: nothing that a command overwrites or deletes is lost.
 """
 
+import contextlib
+import os
+import stat
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from enum import StrEnum
+from enum import Enum, StrEnum, auto
 
-from apps.core.domain.clock import SYSTEM_CLOCK, Clock
-from apps.core.domain.errors import ConflictError, InvalidInputError, NotFoundError
+from apps.core.domain.clock import SYSTEM_CLOCK, Clock, utcnow
+from apps.core.domain.errors import ConflictError, InvalidInputError, MemoryHubError, NotFoundError, UnavailableError
+from apps.core.steps import Step, no_step
 from apps.notes.domain.command_texts import (
     ROOT,
     CommandError,
@@ -23,13 +27,17 @@ from apps.notes.domain.command_texts import (
 )
 from apps.notes.domain.places import NotePlace, is_note_name
 from apps.notes.files.changes import note_read
+from apps.notes.files.desk import Desk, NoteChangedError
+from apps.notes.files.folder import MAX_BYTES, Folder, too_large
+from apps.notes.files.lock import notes_lock
 from apps.notes.files.owner import folder_of
 from apps.notes.files.removal import folder_delete, folder_rename, note_delete, note_rename
-from apps.notes.files.revision import note_revise
-from apps.notes.files.tree import Kind, entries_below, kind_at
-from apps.notes.models import NoteVersion
+from apps.notes.models import ChangeKind, NoteVersion
 
 _DEPTH = 2
+_TRIES = 20
+# Returns the new text of a note from the present one, None where there is no file; may raise.
+Revise = Callable[[bytes | None], bytes]
 
 
 class CommandName(StrEnum):
@@ -76,6 +84,15 @@ class CommandResult:
     text: str
     is_error: bool = False
     version: NoteVersion | None = None
+
+
+class Kind(Enum):
+    """What is at a place."""
+
+    NOTHING = auto()
+    FILE = auto()
+    FOLDER = auto()
+    OTHER = auto()
 
 
 @dataclass(frozen=True)
@@ -213,3 +230,73 @@ class Notes:
             return change(decode(text, path)).encode()
 
         return note_revise(self.user_id, place, revise, author=self.author, clock=self.clock)[0]
+
+
+@dataclass(frozen=True, order=True)
+class Entry:
+    """A note, or a folder with notes. size: in bytes, of a folder that of the notes in it."""
+
+    segments: tuple[str, ...]
+    is_folder: bool
+    size: int
+
+
+def entries_below(folder: Folder, above: tuple[str, ...]) -> list[Entry]:
+    """List the notes and folders below a folder, sorted by name; of a folder without notes, nothing."""
+    sizes: dict[tuple[str, ...], int] = {}
+    files: list[Entry] = []
+    for place in folder.places():
+        if len(place.segments) <= len(above) or place.segments[: len(above)] != above:
+            continue
+        size = size_of(folder, place)
+        files.append(Entry(place.segments, is_folder=False, size=size))
+        for length in range(len(above) + 1, len(place.segments)):
+            sizes[place.segments[:length]] = sizes.get(place.segments[:length], 0) + size
+    return sorted([*files, *(Entry(segments, is_folder=True, size=size) for segments, size in sizes.items())])
+
+
+def size_of(folder: Folder, place: NotePlace) -> int:
+    """Return the size of a file in bytes, 0 where it cannot be reached."""
+    with contextlib.suppress(MemoryHubError), folder.directory(place) as directory:
+        return os.stat(place.name, dir_fd=directory, follow_symlinks=False).st_size
+    return 0
+
+
+def kind_at(folder: Folder, place: NotePlace) -> Kind:
+    """Return what is at a place, without following a link. Raises ConflictError where it cannot be reached."""
+    try:
+        with folder.directory(place) as directory:
+            mode = os.stat(place.name, dir_fd=directory, follow_symlinks=False).st_mode
+    except NotFoundError:
+        return Kind.NOTHING
+    return Kind.FILE if stat.S_ISREG(mode) else Kind.FOLDER if stat.S_ISDIR(mode) else Kind.OTHER
+
+
+def note_revise(
+    user_id: str,
+    place: NotePlace,
+    revise: Revise,
+    *,
+    author: str,
+    clock: Clock = SYSTEM_CLOCK,
+    step: Step = no_step,
+) -> tuple[NoteVersion, bytes]:
+    """Replace the text of a note by what a function makes of it; return the version and the text.
+
+    No digest is needed: nothing comes between. What an editor saves in that very moment is read again.
+    Raises what the function raises, InvalidInputError, ConflictError, UnavailableError.
+    """
+    with notes_lock(user_id):
+        desk = Desk(user_id, place, author, utcnow(clock), step)
+        for _ in range(_TRIES):
+            note = desk.look()
+            text = revise(note.text)
+            if len(text) > MAX_BYTES:
+                raise too_large(place.name)
+            if note.text == text and note.version is not None:
+                return note.version, text
+            try:
+                return desk.write(lambda _, text=text: text, ChangeKind.EDIT, note.text)  # type: ignore[misc]
+            except NoteChangedError:
+                continue
+        raise UnavailableError("The note keeps changing while it is being saved: try again.", retry_after=1)

@@ -1,4 +1,4 @@
-"""One compaction in the worker: reads MEMORY.md, asks the model, checks its answer, and records the draft.
+"""Asking for a compaction, and one in the worker: reads MEMORY.md, asks the model, and records the draft.
 
 No lock and no transaction is held while the model works. A run that is killed is begun again with the text as it is
 then; what was paid for and not recorded is paid for once more, and nothing is applied twice.
@@ -7,11 +7,12 @@ then; what was paid for and not recorded is paid for once more, and nothing is a
 import time
 import zlib
 from collections.abc import Callable, Sequence
-from contextlib import AbstractContextManager
+from datetime import timedelta
 from typing import Any
 from uuid import UUID
 
 from django.db import transaction
+from django_q.tasks import async_task
 
 from apps.core.db.session_locks import try_session_lock
 from apps.core.db.user_locks import UserLockedError, hold_users
@@ -25,10 +26,12 @@ from apps.notes.domain.compaction.draft import (
     Draft,
     DraftAnswer,
     FactAction,
+    LastCompaction,
     choose_facts,
     count_facts,
     draft_request,
     make_draft,
+    should_compact,
 )
 from apps.notes.domain.places import MAIN
 from apps.notes.domain.text import digest
@@ -38,6 +41,9 @@ from apps.notes.gateway.ask import Asking, ModelUse, ask_model
 from apps.notes.metrics import COMPACTIONS
 from apps.notes.models import Compaction, CompactionState
 
+TASK = "apps.notes.tasks.compact"
+# A task that has not ended after so long was lost; longer than django-q2 waits before it begins one again.
+LOST_AFTER = timedelta(minutes=20)
 PURPOSE = "compact"
 MAX_TRIES = 3
 DEADLINE_MS = 300_000
@@ -45,6 +51,44 @@ NO_FACTS, NOTHING_SHORTER, INTERRUPTED, ERROR = "no_facts", "nothing_shorter", "
 # Where a kill may interrupt a run.
 RUN_STEPS = ("read", "answered", "recorded")
 _LOCK = 0x6E_6F74
+
+
+@transaction.atomic
+def compaction_request(user_id: str, *, actor: str, automatic: bool = False, clock: Clock = SYSTEM_CLOCK) -> Compaction:
+    """Enqueue a compaction of a user's MEMORY.md, and return it; one that is under way is returned instead.
+
+    Raises UserLockedError.
+    """
+    hold_users([user_id])
+    now = utcnow(clock)
+    compaction, is_new = Compaction.objects.get_or_create(
+        user_id=user_id,
+        state=CompactionState.ASKED,
+        defaults={"actor": actor, "automatic": automatic, "created_at": now},
+    )
+    if is_new or compaction.created_at < now - LOST_AFTER:
+        async_task(TASK, str(compaction.uuid), task_name="notes: compact", save=False)
+    return compaction
+
+
+def compaction_request_due(user_id: str, *, actor: str, clock: Clock = SYSTEM_CLOCK) -> Compaction | None:
+    """Enqueue a compaction if the user has turned it on and MEMORY.md is long enough (spec 001, compaction trigger).
+
+    Called after an extraction. Returns None where none is due. Raises UserLockedError, ConflictError, UnavailableError.
+    """
+    config = config_of(user_id)
+    if not config.llm_compaction_enabled:
+        return None
+    note = note_read(user_id, MAIN, clock=clock)
+    # The last one that has read the text.
+    row = Compaction.objects.filter(user_id=user_id).exclude(base_sha256="").newest_first().first()
+    last = None
+    if row is not None:
+        facts = row.facts_after if row.state == CompactionState.APPLIED else row.facts_before
+        last = LastCompaction(frozenset({row.base_sha256, row.draft_sha256}), facts)
+    if not should_compact(config, note.text or b"", note.sha256, last):
+        return None
+    return compaction_request(user_id, actor=actor, automatic=True, clock=clock)
 
 
 def compaction_run(
@@ -65,7 +109,7 @@ def compaction_run(
     if row is None or row.state not in (CompactionState.ASKED, CompactionState.DRAFTED):
         return None
     if row.state == CompactionState.ASKED:
-        with run_lock(row.pk) as is_ours:
+        with try_session_lock(_LOCK, row.pk) as is_ours:
             if not is_ours:
                 return None
             asking = Asking(row.user_id, row.actor, DEADLINE_MS, providers, clock, rng, sleep)
@@ -155,7 +199,7 @@ def apply_by_setting(row: Compaction, clock: Clock) -> Compaction:
 
     What keeps it from being applied is in its `code`; the draft waits.
     """
-    if row.state != CompactionState.DRAFTED or has_dropped(row):
+    if row.state != CompactionState.DRAFTED or any(fact["action"] == FactAction.DROPPED for fact in row.facts):
         return row
     try:
         if config_of(row.user_id).llm_compaction_auto_apply:
@@ -164,13 +208,3 @@ def apply_by_setting(row: Compaction, clock: Clock) -> Compaction:
         Compaction.objects.filter(pk=row.pk).update(code=error.code, detail=error.detail[:500])
         row.refresh_from_db()
     return row
-
-
-def has_dropped(row: Compaction) -> bool:
-    """Return whether a draft leaves out a fact."""
-    return any(fact["action"] == FactAction.DROPPED for fact in row.facts)
-
-
-def run_lock(number: int) -> AbstractContextManager[bool]:
-    """Yield whether this process may run a compaction, as the only one while the block runs. Does not wait."""
-    return try_session_lock(_LOCK, number)

@@ -8,9 +8,9 @@ from django.db import transaction
 from apps.core.db.user_locks import hold_users
 from apps.core.domain.clock import SYSTEM_CLOCK, Clock, utcnow
 from apps.core.domain.scope import Access
-from apps.notes.conversations import metrics
+from apps.events.services import request_once
+from apps.notes import metrics
 from apps.notes.conversations.messages import check_session_id, conversation_lock
-from apps.notes.conversations.requests import runs_request
 from apps.notes.domain.conversation import (
     ConversationState,
     Decision,
@@ -25,6 +25,9 @@ from apps.notes.files.config import config_of
 from apps.notes.files.owner import owner_to_write
 from apps.notes.models import Conversation, ConversationMessage, ExtractionRun, RunTrigger
 
+# A longer conversation is extracted from in several runs.
+RUN_MESSAGES = 200
+TASK = "apps.notes.tasks.extract_facts"
 TRIGGERS = {
     EventType.IDLE: RunTrigger.IDLE,
     EventType.END: RunTrigger.END,
@@ -32,6 +35,37 @@ TRIGGERS = {
     EventType.COMPACTION_START: RunTrigger.COMPACTION,
 }
 FLUSHES = (RunTrigger.USAGE, RunTrigger.COMPACTION)
+
+
+def runs_enqueue() -> None:
+    """Have a worker take the runs that are due, once this transaction is committed; several requests make one task."""
+    request_once(TASK, "notes: extract facts")
+
+
+def runs_request(conversation: Conversation, trigger: RunTrigger, *, actor: str, now: datetime) -> list[ExtractionRun]:
+    """Have facts extracted from all new messages of a conversation that the caller has locked. Return the runs."""
+    new = ConversationMessage.objects.filter(conversation=conversation).new().order_by("number")
+    numbers = dict(new.values_list("pk", "number"))
+    keys = list(numbers)
+    runs = []
+    for first in range(0, len(keys), RUN_MESSAGES):
+        claimed = keys[first : first + RUN_MESSAGES]
+        run = ExtractionRun.objects.create(
+            user_id=conversation.user_id,
+            conversation=conversation,
+            session_id=conversation.session_id,
+            trigger=trigger,
+            cycle=conversation.cycle,
+            actor=actor,
+            received={"messages": len(claimed), "first": numbers[claimed[0]], "last": numbers[claimed[-1]]},
+            requested_at=now,
+            next_try_at=now,
+        )
+        ConversationMessage.objects.filter(pk__in=claimed).update(run=run)
+        runs.append(run)
+    if runs:
+        runs_enqueue()
+    return runs
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,16 +87,12 @@ class EventAnswer:
     runs: list[ExtractionRun]
 
     @property
-    def is_flush(self) -> bool:
-        """Return whether what is extracted is flushed before a compaction."""
-        return any(run.trigger in FLUSHES for run in self.runs)
-
-    @property
     def outcome(self) -> str:
         """Return in one word what the event led to, or why it was skipped."""
         if self.decision is None:
             return "noted"
-        return self.decision.reason or ("flushing" if self.is_flush else "extracting")
+        is_flush = any(run.trigger in FLUSHES for run in self.runs)
+        return self.decision.reason or ("flushing" if is_flush else "extracting")
 
 
 def event_add(
@@ -79,7 +109,16 @@ def event_add(
     with transaction.atomic():
         hold_users([owner])
         conversation = conversation_lock(owner, session_id, now)
-        note_event(config, conversation, event, now)
+        if event.type is EventType.USAGE:
+            conversation.tokens_used, conversation.token_limit = event.tokens_used, event.token_limit
+            conversation.context_use = event.context_use
+            if is_flushed(conversation) and begins_cycle(config, event.context_use):
+                conversation.cycle += 1
+        elif event.type is EventType.COMPACTION_END:
+            conversation.cycle += 1
+            conversation.tokens_used = conversation.context_use = None
+        elif event.type is EventType.END:
+            conversation.ended_at = now
         decision = decide(config, conversation, event.type, now)
         runs = []
         if decision is not None and decision.is_extracted:
@@ -92,20 +131,6 @@ def event_add(
     answer = EventAnswer(conversation, decision, runs)
     metrics.EVENTS.labels(event.type.value, answer.outcome).inc()
     return answer
-
-
-def note_event(config: MemoryConfig, conversation: Conversation, event: EventDraft, now: datetime) -> None:
-    """Note what an event says of its conversation."""
-    if event.type is EventType.USAGE:
-        conversation.tokens_used, conversation.token_limit = event.tokens_used, event.token_limit
-        conversation.context_use = event.context_use
-        if is_flushed(conversation) and begins_cycle(config, event.context_use):
-            conversation.cycle += 1
-    elif event.type is EventType.COMPACTION_END:
-        conversation.cycle += 1
-        conversation.tokens_used = conversation.context_use = None
-    elif event.type is EventType.END:
-        conversation.ended_at = now
 
 
 def is_flushed(conversation: Conversation) -> bool:

@@ -1,11 +1,13 @@
-"""Messages of conversations, as the chat application sends them."""
+"""Messages of conversations, as the chat application sends them, and how long their contents are kept."""
 
 import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import datetime, timedelta
 
+from django.conf import settings
 from django.db import transaction
+from django.db.models import Q
 from django.db.models.functions import MD5
 
 from apps.core.db.user_locks import hold_users
@@ -13,14 +15,15 @@ from apps.core.domain.clock import SYSTEM_CLOCK, Clock, utcnow
 from apps.core.domain.errors import ConflictError, InvalidInputError, NotFoundError
 from apps.core.domain.scope import Access
 from apps.core.pauses import require_saving
-from apps.notes.conversations import metrics
+from apps.notes import metrics
 from apps.notes.files.config import config_of
 from apps.notes.files.owner import owner_to_write
-from apps.notes.models import Conversation, ConversationMessage, MessageRole
+from apps.notes.models import Conversation, ConversationMessage, MessageRole, RunState
 from apps.notes.models.conversations import MAX_NAME_CHARS
 
 # Recalled texts among them.
 MAX_SESSION_MESSAGES = 20_000
+BATCH = 1_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,7 +116,10 @@ class Intake:
         rows = ConversationMessage.objects.filter(conversation=self.conversation)
         ids = [draft.caller_id for draft in drafts if draft.caller_id]
         by_id = {row.caller_id: row for row in rows.filter(caller_id__in=ids)} if ids else {}
-        digests = [digest_of(draft.content) for draft in drafts if draft.recalled]
+        # PostgreSQL finds a text in its index by this digest.
+        digests = [
+            hashlib.md5(draft.content.encode(), usedforsecurity=False).hexdigest() for draft in drafts if draft.recalled
+        ]
         recalled = rows.filter(recalled=True, cleared_at=None).annotate(digest=MD5("content"))
         by_text = {row.content: row for row in recalled.filter(digest__in=digests)} if digests else {}
         results = []
@@ -161,6 +167,18 @@ class Intake:
         self.conversation.save(update_fields=["last_number", "messages", "last_message_at", "ended_at"])
 
 
-def digest_of(content: str) -> str:
-    """Return the digest by which PostgreSQL finds a text in its index."""
-    return hashlib.md5(content.encode(), usedforsecurity=False).hexdigest()
+def contents_clear(*, clock: Clock = SYSTEM_CLOCK) -> int:
+    """Delete the contents of messages some days after they were extracted from; return how many.
+
+    Those from which nothing was extracted, and recalled texts, go as many days after they came in. What a run is still
+    to read stays. The rows stay without content, so that a message that is sent again is known.
+    """
+    now = utcnow(clock)
+    cutoff = now - timedelta(days=settings.MEMORYHUB.conversation_days)
+    is_over = Q(run=None) | Q(run__ended_at__lt=cutoff) & ~Q(run__state__in=(RunState.WAITING, RunState.RUNNING))
+    old = ConversationMessage.objects.filter(is_over, cleared_at=None, received_at__lt=cutoff)
+    cleared = 0
+    while keys := list(old.order_by("received_at").values_list("pk", flat=True)[:BATCH]):
+        rows = ConversationMessage.objects.filter(pk__in=keys, cleared_at=None)
+        cleared += rows.update(content="", speaker="", cleared_at=now)
+    return cleared

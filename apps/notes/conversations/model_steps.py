@@ -11,18 +11,10 @@ from datetime import datetime
 from typing import Any
 
 from apps.llm.domain.chat import MessageRole
-from apps.notes.domain.facts import Category, Fact, Turn
+from apps.notes.domain.extraction.fact import Category, Fact, Turn
 from apps.notes.domain.gate import MAX_FACTS, GateAnswer, GateDecision, decide, gate_request
 from apps.notes.domain.settings import MemoryConfig
-from apps.notes.gateway.ask import (
-    DISABLED,
-    NO_SUCH_MODEL,
-    NOT_AVAILABLE,
-    NOTHING_TO_READ,
-    Asking,
-    ModelUse,
-    ask_model,
-)
+from apps.notes.gateway.ask import DISABLED, NO_SUCH_MODEL, NOT_AVAILABLE, NOTHING_TO_READ, Asking, ModelUse, ask_model
 from apps.retrieval.domain.text.languages import STOPWORDS
 from apps.retrieval.domain.text.terms import terms, words
 from apps.semantic.domain.extraction import ConversationMessage, ExtractedMemory, MemoryType, readable
@@ -87,13 +79,20 @@ def extract_by_model(
     use = ModelUse(config.llm_extraction_model)
     if not config.llm_extraction_enabled:
         return ModelExtraction(None, use.refused(DISABLED, "Extraction by a model is off."))
-    heard = choose_turns(turns, config.llm_extraction_max_messages)
+    # What tools and systems said is not read: it is not the person's, and the likeliest place of instructions.
+    spoken = [place for place, turn in enumerate(turns) if turn.role in _HEARD and turn.text.strip()]
+    heard = tuple(spoken[-config.llm_extraction_max_messages :]) if config.llm_extraction_max_messages > 0 else ()
     if not heard:
         return ModelExtraction((), use.refused(NOTHING_TO_READ, "There is no turn to read."))
     chosen = asking.choose(config.llm_extraction_model)
     if chosen is None:
         return ModelExtraction(None, use.refused(NOT_AVAILABLE, NO_SUCH_MODEL))
-    messages, _ = readable([as_message(place, turns[place]) for place in heard], ())
+    listed = []
+    for place in heard:
+        turn = turns[place]
+        at = turn.at if isinstance(turn.at, datetime) and turn.at.tzinfo is not None else None
+        listed.append(ConversationMessage(str(place), turn.text, _HEARD[turn.role], turn.speaker, at))
+    messages, _ = readable(listed, ())
     found = memories_find(
         actor=asking.actor,
         user_id=asking.user_id,
@@ -112,21 +111,6 @@ def extract_by_model(
     if found.refused:
         left_out["tool_request"] = found.refused
     return ModelExtraction(facts, use.answered(found.provider, found.model), heard, left_out)
-
-
-def choose_turns(turns: Sequence[Turn], limit: int) -> tuple[int, ...]:
-    """Return the places of the latest turns that a model reads, at most `limit`, in their order.
-
-    What tools and systems said is not read: it is not the person's, and the likeliest place of instructions.
-    """
-    spoken = [place for place, turn in enumerate(turns) if turn.role in _HEARD and turn.text.strip()]
-    return tuple(spoken[-limit:]) if limit > 0 else ()
-
-
-def as_message(place: int, turn: Turn) -> ConversationMessage:
-    """Return a turn as extraction reads it. The id is its place."""
-    at = turn.at if isinstance(turn.at, datetime) and turn.at.tzinfo is not None else None
-    return ConversationMessage(str(place), turn.text, _HEARD[turn.role], turn.speaker, at)
 
 
 def facts_of(

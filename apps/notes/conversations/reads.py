@@ -2,16 +2,20 @@
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 from uuid import UUID
 
-from django.db.models import Count
+from django.db.models import Count, Max
 
 from apps.core.domain.errors import NotFoundError
 from apps.core.domain.scope import Access
 from apps.notes.conversations.messages import check_session_id
+from apps.notes.domain.settings import MemoryConfig
+from apps.notes.files.config import config_of
 from apps.notes.files.owner import owner_to_read
-from apps.notes.models import Conversation, ConversationMessage, ExtractedFact, ExtractionRun
+from apps.notes.models import Conversation, ConversationMessage, ExtractedFact, ExtractionRun, FactState, RunState
 from apps.notes.querysets import ConversationQuerySet, RunQuerySet
 
 LATEST = 100
@@ -78,3 +82,31 @@ def fact_get(access: Access, uuid: UUID) -> ExtractedFact:
 def is_whole(access: Access) -> bool:
     """Return whether a key may see persons as a whole: one for a part of a person has no conversations."""
     return access.bound.household_id is None and access.bound.persona_id is None
+
+
+@dataclass(frozen=True)
+class AutoMemoryStatus:
+    """Settings that matter here, and counts. new_messages: from which nothing was extracted yet."""
+
+    config: MemoryConfig
+    conversations: int
+    new_messages: int
+    runs: dict[str, int]
+    facts: dict[str, int]
+    last_extraction_at: datetime | None
+
+
+def auto_memory_status(access: Access, user_id: str | None) -> AutoMemoryStatus:
+    """Return how automatic memory of a user is doing. Raises NotFoundError outside the bound."""
+    owner = owner_to_read(access, user_id)
+    runs = ExtractionRun.objects.filter(user_id=owner).order_by().values_list("state").annotate(Count("pk"))
+    facts = ExtractedFact.objects.filter(user_id=owner).order_by().values_list("state").annotate(Count("pk"))
+    conversations = Conversation.objects.filter(user_id=owner)
+    return AutoMemoryStatus(
+        config=config_of(owner),
+        conversations=conversations.count(),
+        new_messages=ConversationMessage.objects.filter(user_id=owner).new().count(),
+        runs=dict.fromkeys(RunState.values, 0) | dict(runs),
+        facts=dict.fromkeys(FactState.values, 0) | dict(facts),
+        last_extraction_at=conversations.aggregate(latest=Max("last_extraction_at"))["latest"],
+    )

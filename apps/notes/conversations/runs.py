@@ -5,8 +5,9 @@ lock of its user, which the database released with the connection, says that no 
 """
 
 import logging
+from collections import Counter
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, contextmanager
+from contextlib import contextmanager
 from datetime import timedelta
 from decimal import Decimal
 from typing import Any
@@ -21,16 +22,21 @@ from apps.core.domain.clock import SYSTEM_CLOCK, Clock, utcnow
 from apps.core.domain.deadline import Deadline
 from apps.core.domain.errors import MemoryHubError, UnavailableError
 from apps.core.domain.latency import monotonic_ms
+from apps.core.domain.offsets import in_offset, offset_minutes
 from apps.core.domain.randomness import SYSTEM_RNG
 from apps.core.steps import Step, no_step
-from apps.notes.conversations import metrics, steps
-from apps.notes.conversations.finish import finish
-from apps.notes.conversations.requests import runs_enqueue
+from apps.notes import metrics
+from apps.notes.compaction.run import compaction_request_due
+from apps.notes.conversations import steps
+from apps.notes.conversations.events import FLUSHES, runs_enqueue
 from apps.notes.domain.conversation import decide_switch
+from apps.notes.domain.places import daily_place
 from apps.notes.domain.settings import MemoryConfig
+from apps.notes.files.changes import note_append
 from apps.notes.files.config import config_of
 from apps.notes.gateway.ask import Asking
-from apps.notes.models import ExtractedFact, ExtractionRun, FactState, RunState
+from apps.notes.index.upkeep import index_refresh
+from apps.notes.models import ConversationMessage, ExtractedFact, ExtractionRun, FactState, RunState
 
 logger = logging.getLogger(__name__)
 # With a hash of the user as second key: one run at a time for each user.
@@ -52,6 +58,30 @@ MAX_FACTS = 200
 BACKOFF = Backoff(base_ms=60_000, multiplier=3.0, max_ms=3_600_000, jitter_ms=5_000)
 
 
+def finish(run: ExtractionRun, clock: Clock, step: Step) -> dict[str, Any]:
+    """Do what follows the writing of facts, and return the record of it. Safe to repeat."""
+    applied = Counter(ExtractedFact.objects.filter(run=run, state=FactState.APPLIED).values_list("category", flat=True))
+    record: dict[str, Any] = {"step": "finish"}
+    if applied and run.trigger in FLUSHES:
+        last = ConversationMessage.objects.filter(run=run).order_by("number").last()
+        here = in_offset(utcnow(clock), offset_minutes(last.at if last else None))
+        place = daily_place(here.date())
+        kept = ", ".join(f"{category} {count}" for category, count in sorted(applied.items()))
+        entry = f"{here:%H:%M} Kept before the context was compacted: {kept}."
+        note_append(run.user_id, place, entry, author=run.actor, operation=f"flush:{run.uuid}", clock=clock)
+        record["daily_log"] = str(place)
+        step("logged")
+    if applied:
+        try:
+            index_refresh(run.user_id)
+            record["index"] = "refreshed"
+        except UnavailableError as error:  # a search does it then
+            record["index"] = error.code
+        compaction = compaction_request_due(run.user_id, actor=run.actor, clock=clock)
+        record["compaction"] = str(compaction.uuid) if compaction else None
+    return record
+
+
 class PartEndedError(Exception):
     """The time of a task is over, and the run goes on in the next one."""
 
@@ -70,13 +100,16 @@ def runs_continue(*, clock: Clock = SYSTEM_CLOCK, step: Step = no_step, seconds:
             if deadline.expired:
                 runs_enqueue()
                 return ended
-            with user_alone(user_id) as is_alone:
+            with try_session_lock(RUN_LOCKS, user_id) as is_alone:
                 if not is_alone:
                     busy.add(user_id)
                     continue
-                run = next_due(user_id, clock)  # another process may have taken it before the lock was free
+                # The first that was requested; another process may have taken it before the lock was free.
+                run = ExtractionRun.objects.filter(user_id=user_id).due(utcnow(clock)).order_by("pk").first()
                 ended += run is not None and run_try(run, clock=clock, step=step, deadline=deadline)
-                to_the_end(user_id, clock)
+                # What is left of the user waits behind what others have.
+                now = utcnow(clock)
+                ExtractionRun.objects.filter(user_id=user_id).due(now).update(next_try_at=now)
     return ended
 
 
@@ -85,22 +118,6 @@ def due_users(clock: Clock) -> list[str]:
     due = ExtractionRun.objects.all().due(utcnow(clock)).order_by().values("user_id")
     waiting = due.annotate(since=Min("next_try_at"), first=Min("pk")).order_by("since", "first")
     return list(waiting.values_list("user_id", flat=True))
-
-
-def to_the_end(user_id: str, clock: Clock) -> None:
-    """Have what is left of a user wait behind what others have."""
-    now = utcnow(clock)
-    ExtractionRun.objects.filter(user_id=user_id).due(now).update(next_try_at=now)
-
-
-def next_due(user_id: str, clock: Clock) -> ExtractionRun | None:
-    """Return the first run of a user that is due; they are taken in the order in which they were requested."""
-    return ExtractionRun.objects.filter(user_id=user_id).due(utcnow(clock)).order_by("pk").first()
-
-
-def user_alone(user_id: str) -> AbstractContextManager[bool]:
-    """Take the lock of a user's runs until the end of the block. Yield whether it was free."""
-    return try_session_lock(RUN_LOCKS, user_id)
 
 
 def run_try(run: ExtractionRun, *, clock: Clock, step: Step, deadline: Deadline) -> bool:
@@ -166,7 +183,13 @@ class RunWork:
         self.begin()
         self.step("begun")
         if off := decide_switch(self.config):
-            self.switch_off(str(off.reason))
+            # What is not written yet is dropped where memory or listening was switched off since the run was
+            # requested. A fact of which the memory was saved gets its line, so that it can be seen and undone.
+            reason = str(off.reason)
+            facts = ExtractedFact.objects.filter(run=self.run, state=FactState.FOUND, memory=None)
+            if not self.run.stage or STAGES.index(self.run.stage) < STAGES.index("gate") or facts.exists():
+                with self.storing("gate", {"step": "begin", "dropped": reason}):
+                    facts.update(state=FactState.DROPPED, reason=reason)
         done = STAGES.index(self.run.stage) + 1 if self.run.stage else 0
         for stage in STAGES[done:]:
             getattr(self, stage)()
@@ -186,16 +209,6 @@ class RunWork:
         self.run.state, self.run.tries = RunState.RUNNING, self.run.tries + 1
         self.run.started_at = self.run.started_at or utcnow(self.clock)
         self.run.save(update_fields=["state", "tries", "started_at"])
-
-    def switch_off(self, reason: str) -> None:
-        """Drop what is not written yet: its person has switched memory or listening off since the run was requested.
-
-        A fact of which the memory was saved gets its line, so that it can be seen and undone.
-        """
-        facts = ExtractedFact.objects.filter(run=self.run, state=FactState.FOUND, memory=None)
-        if is_open(self.run, "gate") or facts.exists():
-            with self.storing("gate", {"step": "begin", "dropped": reason}):
-                facts.update(state=FactState.DROPPED, reason=reason)
 
     def extract(self) -> None:
         """Find facts in the messages, and store them."""
@@ -277,15 +290,6 @@ class RunWork:
             yield
             self.run.stage = stage
             self.run.steps = [*self.run.steps, {**record, "at": utcnow(self.clock).isoformat()}]
-            self.run.cost_usd += cost_of(record)
+            # None where no model was asked, or the price is unknown, which the record says.
+            self.run.cost_usd += Decimal(record.get("by_model", {}).get("model", {}).get("cost_usd") or 0)
             self.run.save(update_fields=["stage", "steps", "model", "cost_usd"])
-
-
-def is_open(run: ExtractionRun, stage: str) -> bool:
-    """Return whether a step of a run is still to be done."""
-    return not run.stage or STAGES.index(run.stage) < STAGES.index(stage)
-
-
-def cost_of(record: dict[str, Any]) -> Decimal:
-    """Return what a step cost; 0 where it asked no model, or the price is unknown, which its record says."""
-    return Decimal(record.get("by_model", {}).get("model", {}).get("cost_usd") or 0)

@@ -4,6 +4,7 @@ Each returns what it decided, for the record of the run, and leaves writing that
 writes, and is safe to repeat wherever its process died.
 """
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -17,8 +18,9 @@ from apps.core.domain.scope import Access, AccessStoppedError, Permission, Scope
 from apps.core.pauses import PausedError
 from apps.core.selectors import require_let_in
 from apps.core.steps import Step
-from apps.notes.conversations.model_steps import ModelExtraction, extract_by_model, gate_by_model
-from apps.notes.domain.facts import Category, Fact, Turn, extract_facts
+from apps.notes.conversations.model_steps import extract_by_model, gate_by_model
+from apps.notes.domain.extraction.extract import extract_facts
+from apps.notes.domain.extraction.fact import Category, Fact, Turn
 from apps.notes.domain.places import MAIN
 from apps.notes.domain.settings import MemoryConfig
 from apps.notes.files.changes import note_append, note_read
@@ -70,7 +72,11 @@ def extract(run: ExtractionRun, config: MemoryConfig, asking: Asking) -> Extract
     turns = [Turn(message.role, message.content, message.at, message.speaker) for message in messages]
     recalled = recalled_texts(run)
     by_model = extract_by_model(turns, config, asking, recalled=recalled) if config.llm_extraction_enabled else None
-    facts = choose_facts(by_model, turns, recalled)
+    if by_model is None or by_model.facts is None:
+        facts = extract_facts(turns, recalled=recalled)
+    else:
+        first = min(by_model.heard, default=len(turns))
+        facts = [*(extract_facts(turns[:first], recalled=recalled) if first else []), *by_model.facts]
     has_model = by_model is not None and by_model.facts is not None
     record = {
         "step": "extract",
@@ -87,15 +93,6 @@ def recalled_texts(run: ExtractionRun) -> list[str]:
     """Return the latest texts that were recalled in the conversation of a run."""
     rows = ConversationMessage.objects.filter(conversation=run.conversation_id, recalled=True, cleared_at=None)
     return list(rows.order_by("-number").values_list("content", flat=True)[:MAX_RECALLED])
-
-
-def choose_facts(by_model: ModelExtraction | None, turns: Sequence[Turn], recalled: Sequence[str]) -> list[Fact]:
-    """Return the facts of a model, with those that patterns find where it has not read; all by patterns without one."""
-    if by_model is None or by_model.facts is None:
-        return extract_facts(turns, recalled=recalled)
-    first = min(by_model.heard, default=len(turns))
-    earlier = extract_facts(turns[:first], recalled=recalled) if first else []
-    return [*earlier, *by_model.facts]
 
 
 def reconcile(run: ExtractionRun, facts: Sequence[ExtractedFact], access: Access) -> Verdicts:
@@ -116,10 +113,11 @@ def reconcile(run: ExtractionRun, facts: Sequence[ExtractedFact], access: Access
             dropped[fact.pk] = "repeated"
         elif key in noted and not was_replaced(access, run.user_id, fact.content):
             dropped[fact.pk] = "in_notes"
-        elif is_remembered(access, run.user_id, fact.content):
+        elif memory_list(access, Scope(run.user_id), columns_of(fact.content)).exists():
             dropped[fact.pk] = "in_memory"
         seen.add(key)
-    return Verdicts({"step": "reconcile", "facts": len(facts), "dropped": count_reasons(dropped)}, dropped)
+    counts = dict(sorted(Counter(dropped.values()).items()))
+    return Verdicts({"step": "reconcile", "facts": len(facts), "dropped": counts}, dropped)
 
 
 def keys_of(text: str) -> set[str]:
@@ -132,11 +130,6 @@ def key_of(text: str) -> str:
     return " ".join(words(text)) or normalise_content(text)
 
 
-def is_remembered(access: Access, user_id: str, content: str) -> bool:
-    """Return whether a content is an active memory of the person as a whole, of whatever moment."""
-    return memory_list(access, Scope(user_id), columns_of(content)).exists()
-
-
 def was_replaced(access: Access, user_id: str, content: str) -> bool:
     """Return whether a content is a memory of the person as a whole that something newer has replaced."""
     columns = columns_of(content)
@@ -146,12 +139,6 @@ def was_replaced(access: Access, user_id: str, content: str) -> bool:
 def columns_of(content: str) -> dict[str, str]:
     """Return the columns by which the memories of a person as a whole with a content are found. None is managed."""
     return {"content_hash": content_hash(content), "household_id": "", "persona_id": "", "managed_by": ""}
-
-
-def count_reasons(dropped: dict[int, str]) -> dict[str, int]:
-    """Return how many facts were dropped by reason."""
-    reasons = sorted(dropped.values())
-    return {reason: reasons.count(reason) for reason in dict.fromkeys(reasons)}
 
 
 def gate(facts: Sequence[ExtractedFact], config: MemoryConfig, asking: Asking) -> Verdicts:
@@ -194,7 +181,15 @@ def apply_fact(run: ExtractionRun, fact: ExtractedFact, clock: Clock, step: Step
         step("remember")
         try:
             require_let_in(run.actor, run.user_id)
-            remember(run, fact, access, clock)
+            # The rules decide about what it contradicts. What contradicts a more trusted writer waits there for a
+            # person.
+            draft = make_draft(run, fact)
+            # One transaction for the memory and its mark. Until the text is embedded it holds no lock.
+            with transaction.atomic():
+                result: SaveResult = memory_save(access=access, draft=draft, clock=clock)
+                action = LOWER_ORIGIN if result.reason == LOWER_ORIGIN else result.action
+                fact.memory, fact.memory_action, fact.receipt = result.memory.uuid, action, result.conflict
+                fact.save(update_fields=["memory", "memory_action", "receipt"])
         except (InvalidInputError, PausedError, AccessStoppedError) as error:
             settle(fact, FactState.DROPPED, error.code)
             return
@@ -209,20 +204,6 @@ def apply_fact(run: ExtractionRun, fact: ExtractedFact, clock: Clock, step: Step
     step("noted")
     fact.note_version = version.uuid
     settle(fact, FactState.APPLIED, "")
-
-
-def remember(run: ExtractionRun, fact: ExtractedFact, access: Access, clock: Clock) -> None:
-    """Save a fact to semantic memory, where the rules decide about what it contradicts, and mark it so.
-
-    One that contradicts what a more trusted writer said waits there for a person, and reaches no note.
-    """
-    draft = make_draft(run, fact)
-    # One transaction for the memory and its mark. Until the text is embedded it holds no lock.
-    with transaction.atomic():
-        result: SaveResult = memory_save(access=access, draft=draft, clock=clock)
-        action = LOWER_ORIGIN if result.reason == LOWER_ORIGIN else result.action
-        fact.memory, fact.memory_action, fact.receipt = result.memory.uuid, action, result.conflict
-        fact.save(update_fields=["memory", "memory_action", "receipt"])
 
 
 def make_draft(run: ExtractionRun, fact: ExtractedFact) -> MemoryDraft:

@@ -1,6 +1,5 @@
 """Taking back what was learnt: the memory of a fact, and its line in MEMORY.md (spec 001)."""
 
-from contextlib import AbstractContextManager
 from uuid import UUID
 
 from apps.core.db.session_locks import session_lock
@@ -10,7 +9,7 @@ from apps.core.domain.origin import LOWER_ORIGIN
 from apps.core.domain.scope import Access, Scope
 from apps.notes.conversations.reads import NO_SUCH_FACT, fact_get
 from apps.notes.domain.places import MAIN
-from apps.notes.domain.removal import find_items, remove_item
+from apps.notes.domain.text import find_items, remove_item
 from apps.notes.files.changes import note_edit, note_read
 from apps.notes.files.desk import NoteChangedError
 from apps.notes.files.overwritten import is_similar
@@ -36,13 +35,16 @@ def fact_undo(*, access: Access, uuid: UUID, clock: Clock = SYSTEM_CLOCK) -> Ext
     """
     fact = fact_get(access, uuid)
     owner_to_write(access, fact.user_id)
-    with undo_lock(fact.user_id):
+    with session_lock(UNDO_LOCKS, fact.user_id):
         fact = fact_get(access, uuid)  # as it is now: another call may have undone it, or forgotten its person
         if fact.state == FactState.UNDONE:
             return fact
-        if fact.state != FactState.APPLIED and not is_half_written(fact):
-            detail = f"Nothing of this fact was written: it was {fact.state}."
-            raise ConflictError(detail, code="nothing_to_undo")
+        if fact.state != FactState.APPLIED:
+            # Its memory may have been saved in a run that was given up.
+            given_up = ExtractionRun.objects.filter(pk=fact.run_id, state=RunState.FAILED)
+            if fact.state != FactState.FOUND or fact.memory is None or not given_up.exists():
+                detail = f"Nothing of this fact was written: it was {fact.state}."
+                raise ConflictError(detail, code="nothing_to_undo")
         if "memory" not in fact.undo:
             note_outcome(fact, memory=undo_memory(access, fact, clock))
         if "note" not in fact.undo:
@@ -51,17 +53,6 @@ def fact_undo(*, access: Access, uuid: UUID, clock: Clock = SYSTEM_CLOCK) -> Ext
         store(fact, "state", "undone_at", "undone_by")
     refresh_after_write(fact.user_id)
     return fact
-
-
-def undo_lock(user_id: str) -> AbstractContextManager[None]:
-    """Hold the lock of a user's undoing until the end of the block."""
-    return session_lock(UNDO_LOCKS, user_id)
-
-
-def is_half_written(fact: ExtractedFact) -> bool:
-    """Return whether the memory of a fact was saved in a run that was given up."""
-    is_saved = fact.state == FactState.FOUND and fact.memory is not None
-    return is_saved and ExtractionRun.objects.filter(pk=fact.run_id, state=RunState.FAILED).exists()
 
 
 def note_outcome(fact: ExtractedFact, **outcome: str) -> None:
@@ -93,7 +84,10 @@ def undo_memory(access: Access, fact: ExtractedFact, clock: Clock) -> str:
             receipt = conflict_get(inside, fact.receipt)
             if not receipt.is_in_force:
                 return "gone"
-            if not are_undone(fact, losers_of(receipt)):
+            # None of those that lost can hold again where all were deleted because their facts were undone.
+            memories = losers_of(receipt)
+            rows = ExtractedFact.objects.filter(user_id=fact.user_id, memory__in=memories, undo__memory="deleted")
+            if not memories or memories != set(rows.values_list("memory", flat=True)):
                 conflict_revert(access=inside, uuid=fact.receipt, clock=clock)
                 return "reverted"
         memory_delete(access=inside, uuid=fact.memory, reason=REASON, clock=clock)
@@ -110,18 +104,6 @@ def losers_of(receipt: Conflict) -> set[UUID]:
     return {receipt.existing.uuid, *further}
 
 
-def are_undone(fact: ExtractedFact, memories: set[UUID]) -> bool:
-    """Return whether there are memories, and all were deleted because their facts were undone: none can hold again."""
-    rows = ExtractedFact.objects.filter(user_id=fact.user_id, memory__in=memories, undo__memory="deleted")
-    return bool(memories) and memories == set(rows.values_list("memory", flat=True))
-
-
-def count_equal(fact: ExtractedFact) -> int:
-    """Return how many other facts of the same person hold that say the same, each with a line of its own."""
-    rows = ExtractedFact.objects.filter(user_id=fact.user_id, state=FactState.APPLIED, content=fact.content)
-    return rows.exclude(pk=fact.pk).count()
-
-
 def undo_line(access: Access, fact: ExtractedFact, clock: Clock) -> str:
     """Take the line of a fact out of MEMORY.md: return `removed`; `changed` or `gone` where it is not there as written.
 
@@ -135,7 +117,9 @@ def undo_line(access: Access, fact: ExtractedFact, clock: Clock) -> str:
     version = versions.first()
     if version is None:
         return "gone"
-    item, equal = item_of(inserted_by(version)), count_equal(fact)
+    # Other facts of the person that hold may say the same, each with a line of its own.
+    rows = ExtractedFact.objects.filter(user_id=fact.user_id, state=FactState.APPLIED, content=fact.content)
+    item, equal = item_of(inserted_by(version)), rows.exclude(pk=fact.pk).count()
     for _ in range(_TRIES):
         note = note_read(fact.user_id, MAIN, clock=clock)
         text = remove_item(note.text or b"", item, fact.category, keep=equal)

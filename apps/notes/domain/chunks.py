@@ -199,18 +199,16 @@ def group(chunks: Iterable[Chunk], most: int, *, across_all: bool = False) -> It
     parts: list[Chunk] = []
     size = 0
     for chunk in chunks:
-        is_alike = parts and (across_all or is_groupable(parts[0], chunk))
+        # Below the same headings, and none of them is an item.
+        is_alike = parts and (
+            across_all or (parts[0].heading == chunk.heading and not parts[0].is_item and not chunk.is_item)
+        )
         if not is_alike or size + len(chunk.text) > most:
             yield from joined(parts)
             parts, size = [], 0
         parts.append(chunk)
         size += len(chunk.text) + 1
     yield from joined(parts)
-
-
-def is_groupable(one: Chunk, other: Chunk) -> bool:
-    """Return whether two chunks are below the same headings, and none of them is an item."""
-    return one.heading == other.heading and not (one.is_item or other.is_item)
 
 
 def joined(parts: list[Chunk]) -> Iterator[Chunk]:

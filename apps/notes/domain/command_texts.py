@@ -129,7 +129,7 @@ def replaced(path: str, text: str, old: str, new: str) -> tuple[str, str]:
             f"No replacement was performed, old_str `{echo(old)}` did not appear verbatim in {echo(path)}."
         )
     if len(places) > 1:
-        lines = ", ".join(map(str, lines_at(text, places.values())))
+        lines = ", ".join(map(str, sorted({text.count("\n", 0, at) + 1 for at in places.values()})))
         raise CommandError(
             f"No replacement was performed. Multiple occurrences of old_str `{echo(old)}` in lines: {lines}. "
             "Please ensure it is unique"
@@ -151,11 +151,6 @@ def starts_of(text: str, passage: str) -> list[int]:
         found.append(at)
         at = text.find(passage, at + 1)
     return found
-
-
-def lines_at(text: str, places: Iterable[int]) -> list[int]:
-    """List the numbers of the lines of some places, each once and in order."""
-    return sorted({text.count("\n", 0, at) + 1 for at in places})
 
 
 def inserted(text: str, line: int, addition: str) -> str:

@@ -12,8 +12,8 @@ from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from apps.core.domain.randomness import RNG
 from apps.llm.domain.chat import ChatMessage, ChatRequest, MessageRole
-from apps.notes.domain.facts import Fact
-from apps.notes.domain.reasons import plain_reason
+from apps.notes.domain.extraction.fact import Fact
+from apps.semantic.domain.judge import make_storable
 from apps.semantic.domain.quotation import clip_text, draw_boundary, quote
 
 # Of one question; more facts are asked about in several.
@@ -38,6 +38,14 @@ Answer with one JSON document of this form, with one decision for each number:
   for everything else, and in doubt.
 - reason: one short sentence, of at most 150 characters.
 """.strip()
+
+
+def plain_reason(text: str) -> str:
+    """Return a reason as one short line; nothing of one that has no words or asks for a tool."""
+    try:
+        return make_storable(text)
+    except ValueError:
+        return ""
 
 
 @dataclass(frozen=True, slots=True)

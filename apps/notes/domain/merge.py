@@ -1,6 +1,9 @@
 """Bringing two texts together that were made of the same one, line by line (the algorithm of diff3).
 
 Nothing of either is lost: where both changed the same lines, both stay, one after the other, with what both added once.
+
+A text that went through a field of a browser has CRLF at every line end and hides a mark at its beginning. Only what a
+person changed is to change in the file: its line ends and its mark stay.
 """
 
 import re
@@ -8,7 +11,10 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from apps.core.domain.diff import changed_blocks
+from apps.core.domain.diff import changed_blocks, same_lines
+
+_END = re.compile(r"\r\n|\r|\n")
+_MARK = "\ufeff"
 
 
 @dataclass(frozen=True)
@@ -44,7 +50,15 @@ def merge_texts(base: str, theirs: str, mine: str) -> Merged:
             parts += second
         else:
             clashes += 1
-            parts += [*closed(first), *beyond(second, closed(first))]
+            # What the first lines do not have as often: a line and the indented ones below it are one item.
+            spare, rest = Counter(tuple(closed(item)) for item in items_of(closed(first))), list[str]()
+            for item in items_of(second):
+                key = tuple(closed(item))
+                if item[0].strip() and spare[key] > 0:
+                    spare[key] -= 1
+                else:
+                    rest += item
+            parts += [*closed(first), *rest]
         done = stop
     parts += lines[done:]
     return Merged("".join([*closed(parts[:-1]), *parts[-1:]]), clashes)
@@ -83,18 +97,6 @@ def apply_edits(lines: list[str], start: int, edits: Sequence[Edit]) -> list[str
     return parts + lines[done:]
 
 
-def beyond(lines: list[str], others: list[str]) -> list[str]:
-    """Return the lines whose items others do not have as often: a line and the indented ones below it are one item."""
-    spare, rest = Counter(tuple(closed(item)) for item in items_of(others)), list[str]()
-    for item in items_of(lines):
-        key = tuple(closed(item))
-        if item[0].strip() and spare[key] > 0:
-            spare[key] -= 1
-        else:
-            rest += item
-    return rest
-
-
 def items_of(lines: list[str]) -> list[list[str]]:
     """Return lines as items: each with the indented ones below it."""
     items: list[list[str]] = []
@@ -109,3 +111,30 @@ def items_of(lines: list[str]) -> list[list[str]]:
 def closed(lines: list[str]) -> list[str]:
     """Return lines of which each ends, so that more can follow."""
     return [line if line.endswith("\n") else f"{line}\n" for line in lines]
+
+
+def plain_ends(text: str) -> str:
+    """Return a text whose lines end with a line feed."""
+    return _END.sub("\n", text)
+
+
+def as_in_file(typed: str, before: str) -> str:
+    """Return what a person typed with the line ends and the mark of the text that they had opened."""
+    mark = _MARK if before.startswith(_MARK) else ""
+    typed, old = plain_ends(typed).removeprefix(mark), before.removeprefix(mark)
+    if typed == plain_ends(old):
+        return before
+    ends = _END.findall(old)
+    kinds = set(ends)
+    if len(kinds) > 1:  # a CR before a line that ends with LF would become one end of both
+        return mark + (typed if "\r" in kinds else with_mixed_ends(typed, old, ends))
+    return mark + typed.replace("\n", ends[0] if ends else "\n")
+
+
+def with_mixed_ends(typed: str, before: str, ends: list[str]) -> str:
+    """Return a text of which each line that stayed has the end that it had; new ones have the first of the ends."""
+    old, new = _END.split(before), typed.split("\n")
+    same = {other: number for number, other in same_lines(old, new)}
+    ends = [*ends, ends[0]]
+    written = [line + ends[same.get(number, -1)] for number, line in enumerate(new[:-1])]
+    return "".join([*written, new[-1]])

@@ -51,17 +51,13 @@ class Passage:
             return f"[memory {self.memory}{f', {SAID[self.origin]}' if self.origin else ''}]"
         is_one = self.first_line == self.last_line
         lines = f"line {self.first_line}" if is_one else f"lines {self.first_line}-{self.last_line}"
-        return f"[{self.path}, {lines}{f', {one_line(self.heading)}' if self.heading else ''}]"
+        heading = f", {' '.join(self.heading.split())}" if self.heading else ""
+        return f"[{self.path}, {lines}{heading}]"
 
     @property
     def shown(self) -> str:
         """Return it as the model sees it."""
         return f"{self.label}\n{self.text.strip()}"
-
-
-def one_line(text: str) -> str:
-    """Return a text without line ends."""
-    return " ".join(text.split())
 
 
 @dataclass

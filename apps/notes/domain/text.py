@@ -1,4 +1,4 @@
-"""Adding to the text of a note without touching the rest: its line ends, encoding mark and unknown parts stay.
+"""Adding to the text of a note, and taking out of it, without touching the rest: ends and marks stay.
 
 Texts are bytes: a file that is not valid UTF-8 is added to like any other, and kept as it is.
 """
@@ -6,8 +6,12 @@ Texts are bytes: a file that is not valid UTF-8 is added to like any other, and 
 import hashlib
 import re
 from bisect import bisect_left
+from collections import Counter, defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import accumulate
+
+from apps.notes.domain.blocks import Kind, kinds
 
 _FENCE = re.compile(rb" {0,3}(`{3,}|~{3,})")
 # A line that may be one of them, with the line end before it.
@@ -16,6 +20,8 @@ _HEADING = re.compile(rb" {0,3}(#{1,6})[ \t]+")
 # Of the headings of categories.
 CATEGORY_LEVEL = 2
 _NEAR_LINES = 64
+# What ends an item although it is not indented and no blank line is before it: code, a quote, markup, a line across.
+_ENDS = re.compile(rb" ?(?:`{3}|~{3}|>|<|([-*_])[ \t]*(?:\1[ \t]*){2,}\r?$)")
 
 
 @dataclass(frozen=True)
@@ -66,22 +72,10 @@ def appended_since(text: bytes, base: str) -> bytes | None:
     return None
 
 
-def with_lines(text: bytes, lines: bytes) -> bytes:
-    """Return a text with further lines at its end."""
-    return text + (b"" if text.endswith(b"\n") or not text else line_end(text)) + lines
-
-
 def line_end(text: bytes) -> bytes:
     """Return the line end that a text uses at its first line; a line feed where it has none."""
     first = text.find(b"\n")
     return b"\r\n" if first > 0 and text[first - 1 : first] == b"\r" else b"\n"
-
-
-def entry_lines(entry: str, end: bytes) -> bytes:
-    """Return an entry as an item of a list: further lines are indented, so that they stay in the item."""
-    lines = entry.strip().splitlines()
-    indented = [f"- {lines[0]}", *(f"  {line}" if line.strip() else "" for line in lines[1:])]
-    return end.join(line.rstrip().encode() for line in indented) + end
 
 
 def add_entry(text: bytes, entry: str, category: str = "") -> Insertion:
@@ -89,7 +83,11 @@ def add_entry(text: bytes, entry: str, category: str = "") -> Insertion:
 
     A category that has no heading yet gets one of the second level at the end.
     """
-    return add_item(text, entry_lines(entry, line_end(text)), category)
+    # Further lines of an entry are indented, so that they stay in its item.
+    end = line_end(text)
+    lines = entry.strip().splitlines()
+    indented = [f"- {lines[0]}", *(f"  {line}" if line.strip() else "" for line in lines[1:])]
+    return add_item(text, end.join(line.rstrip().encode() for line in indented) + end, category)
 
 
 def add_item(text: bytes, item: bytes, category: str = "") -> Insertion:
@@ -182,3 +180,98 @@ def put_item(text: bytes, item: bytes, above: Sequence[Heading]) -> Insertion:
         if is_category or find_section(text, heading.title) is not None:
             return add_item(text, lines, heading.title)
     return add_item(text, lines)
+
+
+class Lines:
+    """The lines of a text, whatever its line ends."""
+
+    def __init__(self, text: bytes) -> None:
+        self.lines = text.replace(b"\r\n", b"\n").split(b"\n")
+        self._places: defaultdict[bytes, list[int]] = defaultdict(list)
+        for number, line in enumerate(self.lines):
+            self._places[line].append(number)
+
+    def places(self, item: bytes) -> list[int]:
+        """Return the numbers, from 0, of the lines at which an item begins; its lines follow each other."""
+        wanted = item.split(b"\n")
+        return [
+            number for number in self._places.get(wanted[0], ()) if self.lines[number : number + len(wanted)] == wanted
+        ]
+
+    def count(self, item: bytes) -> int:
+        """Return how often an item is in the text as lines of its own."""
+        return len(self.places(item))
+
+
+class Sections:
+    """Under which headings the items of a text are."""
+
+    def __init__(self, text: bytes) -> None:
+        self._lines = Lines(text)
+        self._starts = list(accumulate((len(line) + 1 for line in self._lines.lines), initial=0))
+        self._headings = headings(b"\n".join(self._lines.lines))
+
+    def above(self, item: bytes) -> tuple[Heading, ...]:
+        """Return the headings that the last of these items is under, the nearest one first."""
+        places = self._lines.places(item)
+        return headings_above(self._headings, self._starts[places[-1]]) if places else ()
+
+
+def missing_lines(lines: bytes, reference: bytes, text: bytes) -> bytes:
+    """Return the lines, with their ends, that a text has less often than a reference that has all of them."""
+    wanted, there = Lines(reference), Lines(text)
+    left = Counter({line: wanted.count(line) - there.count(line) for line in lines.splitlines()})
+    missing: list[bytes] = []
+    for line in lines.splitlines(keepends=True):
+        if left[line.rstrip(b"\r\n")] > 0:
+            left[line.rstrip(b"\r\n")] -= 1
+            missing.append(line)
+    return b"".join(missing)
+
+
+def find_items(text: bytes, item: bytes) -> list[tuple[int, int]]:
+    """List where an item of a list is in a text, from its begin to behind its line end.
+
+    item: its lines, separated by line feeds, as `add_entry` made them. Only where the whole item is exactly this one:
+    not in a block of code or front matter, and not where something was added below it.
+    """
+    wanted = rb"\r?\n".join(re.escape(line) for line in item.split(b"\n"))
+    places = {found.start(): found.end() for found in re.finditer(rb"(?m)^" + wanted + rb"(?:\r?\n|\Z)", text)}
+    if not places:
+        return []
+    lines = text.split(b"\n")
+    found = list(kinds(line.decode(errors="replace") for line in lines))
+    length, offset, begin, exact = item.count(b"\n") + 1, 0, front_matter_end(text), []
+    for number, line in enumerate(lines):
+        is_item = offset in places and offset >= begin and found[number][0] is Kind.ITEM
+        if is_item and not goes_on(lines, found, number + length):
+            exact.append((offset, places[offset]))
+        offset += len(line) + 1
+    return exact
+
+
+def goes_on(lines: Sequence[bytes], found: Sequence[tuple[Kind, int]], number: int) -> bool:
+    """Return whether an item goes on at a line, the first one being 0: with what is indented, or a further sentence."""
+    first = number
+    while number < len(lines) and not lines[number].strip():
+        number += 1
+    if number == len(lines):
+        return False
+    if lines[number].startswith((b"  ", b"\t")):
+        return True
+    is_text = found[number][0] in {Kind.TEXT, Kind.INDENTED}
+    return number == first and is_text and not _ENDS.match(lines[number])
+
+
+def remove_item(text: bytes, item: bytes, category: str = "", *, keep: int = 0) -> bytes | None:
+    """Return a text without an item of a list; None where it is not there, or not more often than `keep`.
+
+    Of several equal ones that in the section of the category is taken out, there the last one: the hub adds at the end.
+    """
+    places = find_items(text, item)
+    if len(places) <= keep:
+        return None
+    start, stop = find_section(text, category) or (0, len(text)) if category else (0, len(text))
+    inside = [place for place in places if start <= place[0] < stop]
+    first, end = (inside or places)[-1]
+    return text[:first] + text[end:]

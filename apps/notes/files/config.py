@@ -8,13 +8,10 @@ import os
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass
-from datetime import datetime
 from typing import Any
 
 from apps.core.domain.clock import SYSTEM_CLOCK, Clock, utcnow
 from apps.core.domain.errors import InvalidInputError, MemoryHubError, NotFoundError, UnavailableError
-from apps.core.steps import Step, no_step
-from apps.notes.domain.json_members import set_members
 from apps.notes.domain.places import CONFIG
 from apps.notes.domain.settings import (
     SAFE,
@@ -24,6 +21,7 @@ from apps.notes.domain.settings import (
     differences,
     parse_config,
     parse_object,
+    set_members,
 )
 from apps.notes.domain.text import digest
 from apps.notes.files.desk import Desk, NoteChangedError
@@ -83,16 +81,18 @@ def config_change(
     *,
     author: str,
     clock: Clock = SYSTEM_CLOCK,
-    step: Step = no_step,
 ) -> ReadConfig:
     """Set some settings, by their names in camelCase; everything else in the file stays as it was written.
 
     Raises ConflictError for a file that the hub cannot read, UnavailableError.
     """
     with notes_lock(user_id):
-        desk = Desk(user_id, CONFIG, author, utcnow(clock), step)
+        desk = Desk(user_id, CONFIG, author, utcnow(clock))
         for _ in range(_TRIES):
-            require_settled(look(desk))
+            # The writer of a file that is broken and was written a moment ago may not be done.
+            if any(problem.code == UNSETTLED for problem in look(desk).problems):
+                detail = f"{CONFIG.name} was saved a moment ago and cannot be read as it is: try again."
+                raise UnavailableError(detail, retry_after=round(SETTLE_SECONDS))
             note = desk.look()
             try:
                 text = changed_text(note.text or b"", values, desk.user_id)
@@ -108,13 +108,6 @@ def config_change(
         else:
             raise UnavailableError("The settings keep changing while they are being saved: try again.", retry_after=1)
         return look(desk)
-
-
-def require_settled(read: ReadConfig) -> None:
-    """Raise UnavailableError for a file that is broken and was written a moment ago: its writer may not be done."""
-    if any(problem.code == UNSETTLED for problem in read.problems):
-        detail = f"{CONFIG.name} was saved a moment ago and cannot be read as it is: try again."
-        raise UnavailableError(detail, retry_after=round(SETTLE_SECONDS))
 
 
 def changed_text(text: bytes, values: Mapping[str, Any], user_id: str) -> bytes:
@@ -200,12 +193,13 @@ def set_aside(desk: Desk, reason: str, expected: str | None) -> ReadConfig | Non
     expected: the digest of its text, None for one that is too large. One that was written a moment ago stays, for its
     writer may not be done; None is returned where an editor saved another text since, which is put back.
     """
-    name = f"{_BROKEN}{moment_text(desk.now)}"
+    name = f"{_BROKEN}{desk.now:%Y%m%dT%H%M%SZ}"
     with desk.folder.directory(CONFIG) as directory:
         try:
             written = os.stat(CONFIG.name, dir_fd=directory, follow_symlinks=False).st_mtime
             if abs(time.time() - written) < SETTLE_SECONDS:
-                return ReadConfig(former_config(desk.user_id) or SAFE, (is_unsettled(reason),))
+                problem = ConfigProblem(UNSETTLED, f"{CONFIG.name} {reason}: the last valid settings hold.")
+                return ReadConfig(former_config(desk.user_id) or SAFE, (problem,))
             name = rename_free(directory, name)
         except FileNotFoundError:
             return None
@@ -236,11 +230,6 @@ def has_text(directory: int, name: str, expected: str | None) -> bool:
         return expected is None
 
 
-def moment_text(now: datetime) -> str:
-    """Return a moment as a part of a file name."""
-    return f"{now:%Y%m%dT%H%M%SZ}"
-
-
 def last_set_aside(folder: Folder) -> str | None:
     """Return the name of the file that was set aside last; None where there is none."""
     try:
@@ -255,8 +244,3 @@ def is_aside(name: str) -> ConfigProblem:
     """Return the problem of a file that was set aside, until there is a new one."""
     detail = f"{CONFIG.name} could not be read and was set aside as {name}: the last valid settings hold."
     return ConfigProblem("set_aside", detail)
-
-
-def is_unsettled(reason: str) -> ConfigProblem:
-    """Return the problem of a broken file whose writer may not be done."""
-    return ConfigProblem(UNSETTLED, f"{CONFIG.name} {reason}: the last valid settings hold.")

@@ -14,10 +14,9 @@ from datetime import UTC, datetime
 
 from apps.core.domain.errors import ConflictError, UnavailableError
 from apps.core.steps import Step, no_step
-from apps.notes.domain.lines import Lines, missing_lines
 from apps.notes.domain.merge import merge_texts
 from apps.notes.domain.places import NotePlace
-from apps.notes.domain.text import Insertion, appended_since, digest
+from apps.notes.domain.text import Insertion, Lines, appended_since, digest, missing_lines
 from apps.notes.files.folder import Displaced, Folder
 from apps.notes.files.overwritten import find_absent, find_overwritten, join_lost, still_absent
 from apps.notes.files.owner import folder_of

@@ -19,6 +19,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from apps.core.domain.errors import ConflictError, InvalidInputError, MemoryHubError, NotFoundError, UnavailableError
+from apps.core.files import sync_directory
 from apps.core.steps import Step, no_step
 from apps.notes.domain.places import MAX_SEGMENTS, USERS_FOLDER, NotePlace, is_note_name, problem_of
 from apps.notes.domain.text import appended_since, digest
@@ -331,15 +332,6 @@ def has_writer(directory: int, name: str) -> bool:
     finally:
         os.close(descriptor)
     return False
-
-
-def sync_directory(path: Path) -> None:
-    """Wait until the names in a directory are on the disk."""
-    descriptor = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
 
 
 def copy_ownership(directory: int, former: str, descriptor: int) -> None:

@@ -7,9 +7,8 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from difflib import SequenceMatcher
 
-from apps.notes.domain.lines import Lines, Sections
 from apps.notes.domain.places import NotePlace
-from apps.notes.domain.text import is_wide
+from apps.notes.domain.text import Lines, Sections, is_wide
 from apps.notes.files.versions import DISK, LostEntry, inserted_by, item_of, text_of
 from apps.notes.models import ChangeKind, NoteVersion
 from apps.notes.querysets import NoteVersionQuerySet

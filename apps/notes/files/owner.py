@@ -9,8 +9,7 @@ from django.conf import settings
 
 from apps.core.domain.errors import ConflictError, ForbiddenError, NotFoundError
 from apps.core.domain.scope import Access, Scope
-from apps.notes.domain.names import folder_name
-from apps.notes.domain.places import USERS_FOLDER
+from apps.notes.domain.places import USERS_FOLDER, folder_name
 from apps.notes.files.folder import Folder, notes_errors
 
 # Beside the locks: a salt and the digest of whose notes the root of the folder has.

@@ -8,13 +8,7 @@ import os
 import stat
 
 from apps.core.domain.clock import SYSTEM_CLOCK, Clock, utcnow
-from apps.core.domain.errors import (
-    ConflictError,
-    InvalidInputError,
-    MemoryHubError,
-    NotFoundError,
-    UnavailableError,
-)
+from apps.core.domain.errors import ConflictError, InvalidInputError, MemoryHubError, NotFoundError, UnavailableError
 from apps.core.steps import Step, no_step
 from apps.notes.domain.places import MAX_SEGMENTS, NotePlace
 from apps.notes.domain.text import digest
@@ -42,9 +36,7 @@ def note_delete(
         return delete_at(Desk(user_id, place, author, utcnow(clock), step))
 
 
-def folder_delete(
-    user_id: str, place: NotePlace, *, author: str, clock: Clock = SYSTEM_CLOCK, step: Step = no_step
-) -> list[NoteVersion]:
+def folder_delete(user_id: str, place: NotePlace, *, author: str, clock: Clock = SYSTEM_CLOCK) -> list[NoteVersion]:
     """Delete all notes in a folder, and the folders that are empty then; other files of the person stay.
 
     Raises NotFoundError for a folder without notes, InvalidInputError, ConflictError.
@@ -54,8 +46,13 @@ def folder_delete(
         notes = notes_in(folder_of(user_id), place)
         for each in notes:  # one that cannot be read is an error before any of them is deleted
             Desk(user_id, each, author, now).look()
-        deleted = [delete_at(Desk(user_id, each, author, now, step)) for each in notes]
-        remove_empty(folder_of(user_id), place, notes)
+        deleted = [delete_at(Desk(user_id, each, author, now)) for each in notes]
+        # Folders that had these notes and have nothing else, the deepest ones first.
+        folder = folder_of(user_id)
+        depth = len(place.segments)
+        parents = {each.segments[:length] for each in notes for length in range(depth, len(each.segments))}
+        for segments in sorted(parents, key=len, reverse=True):
+            remove_if_empty(folder, NotePlace(segments))  # hidden files of the hub may be in it for some seconds
         return deleted
 
 
@@ -88,7 +85,8 @@ def take_away(folder: Folder, place: NotePlace, expected: str, step: Step) -> bo
     Returns whether it had the expected text; any other text is put back, and so is one that cannot be read.
     """
     with folder.directory(place) as directory:
-        require_file(directory, place.name)
+        if not stat.S_ISREG(os.stat(place.name, dir_fd=directory, follow_symlinks=False).st_mode):
+            raise ConflictError(f"{place.name} is not a file.", code="not_a_file")
         aside = displaced_name(place.name, expected)
         rename_within(directory, place.name, aside)
         step("sync directory")
@@ -98,14 +96,10 @@ def take_away(folder: Folder, place: NotePlace, expected: str, step: Step) -> bo
             is_expected = digest(read_whole(directory, aside)) == expected
         finally:
             if not is_expected:
-                put_back(directory, aside, place.name)
+                # Where an editor saved once more, the hidden one is brought in by the next look.
+                with contextlib.suppress(FileExistsError):
+                    rename_new(directory, aside, place.name)
         return is_expected
-
-
-def put_back(directory: int, aside: str, name: str) -> None:
-    """Return its name to a file. Where an editor saved once more, the hidden one is brought in by the next look."""
-    with contextlib.suppress(FileExistsError):
-        rename_new(directory, aside, name)
 
 
 def note_rename(
@@ -222,7 +216,9 @@ def move(folder: Folder, old: NotePlace, new: NotePlace, step: Step) -> None:
     """Rename a file or a folder to a name that nothing has. Raises NotFoundError, ConflictError."""
     step("rename")
     with folder.directory(old) as source, folder.directory(new, create=True) as target:
-        require_plain(source, old.name)
+        mode = os.stat(old.name, dir_fd=source, follow_symlinks=False).st_mode
+        if not stat.S_ISREG(mode) and not stat.S_ISDIR(mode):
+            raise ConflictError(f"{old.name} is not a file.", code="not_a_file")
         try:
             rename_new(source, old.name, new.name, target)
         except FileExistsError as error:
@@ -230,27 +226,6 @@ def move(folder: Folder, old: NotePlace, new: NotePlace, step: Step) -> None:
         step("sync directory")
         os.fsync(target)
         os.fsync(source)
-
-
-def require_file(directory: int, name: str) -> None:
-    """Raise ConflictError for what is no regular file, OSError."""
-    if not stat.S_ISREG(os.stat(name, dir_fd=directory, follow_symlinks=False).st_mode):
-        raise ConflictError(f"{name} is not a file.", code="not_a_file")
-
-
-def require_plain(directory: int, name: str) -> None:
-    """Raise ConflictError for what is neither a regular file nor a folder, OSError."""
-    mode = os.stat(name, dir_fd=directory, follow_symlinks=False).st_mode
-    if not stat.S_ISREG(mode) and not stat.S_ISDIR(mode):
-        raise ConflictError(f"{name} is not a file.", code="not_a_file")
-
-
-def remove_empty(folder: Folder, place: NotePlace, notes: list[NotePlace]) -> None:
-    """Remove folders that had these notes and have nothing else, the deepest ones first."""
-    depth = len(place.segments)
-    parents = {each.segments[:length] for each in notes for length in range(depth, len(each.segments))}
-    for segments in sorted(parents, key=len, reverse=True):
-        remove_if_empty(folder, NotePlace(segments))  # hidden files of the hub may be in it for some seconds
 
 
 def remove_if_empty(folder: Folder, place: NotePlace) -> None:

@@ -8,9 +8,8 @@ from functools import partial
 
 from django.db.models import Q
 
-from apps.notes.domain.lines import Lines
 from apps.notes.domain.places import NotePlace
-from apps.notes.domain.text import Heading, Insertion, digest, put_item, with_lines
+from apps.notes.domain.text import Heading, Insertion, Lines, digest, line_end, put_item
 from apps.notes.models import ChangeKind, NoteVersion
 
 DISK = "disk"
@@ -47,7 +46,6 @@ def add_version(
     *,
     author: str,
     at: datetime,
-    operation: str = "",
     is_written: bool = True,
     other: NotePlace | None = None,
 ) -> NoteVersion:
@@ -60,7 +58,6 @@ def add_version(
         sha256=digest(text),
         size=len(text),
         text=zlib.compress(text),
-        operation=operation,
         author=author,
         at=at,
         is_written=is_written,
@@ -157,7 +154,7 @@ def plan_lines(
 
 def put_line(text: bytes, line: bytes) -> Insertion:
     """Return what puts a line at the end of a text."""
-    return Insertion(len(text), with_lines(text, line)[len(text) :])
+    return Insertion(len(text), (b"" if text.endswith(b"\n") or not text else line_end(text)) + line)
 
 
 def plan_appends(

@@ -9,8 +9,7 @@ from django.conf import settings
 
 from apps.core.domain.clock import SYSTEM_CLOCK, Clock
 from apps.core.domain.errors import MemoryHubError
-from apps.notes.domain.names import user_of
-from apps.notes.domain.places import CONFIG, USERS_FOLDER, NotePlace
+from apps.notes.domain.places import CONFIG, USERS_FOLDER, NotePlace, user_of
 from apps.notes.files.changes import note_read
 from apps.notes.files.folder import Folder
 from apps.notes.files.owner import folder_of
@@ -28,7 +27,8 @@ def look_at_changed(clock: Clock = SYSTEM_CLOCK) -> int:
     """
     looked, now = 0, time.time()
     for user in find_users():
-        seen = {version.place: version.at.timestamp() for version in newest_versions(user)}
+        newest = NoteVersion.objects.filter(user_id=user).current().order_by("place", "-number").distinct("place")
+        seen = {version.place: version.at.timestamp() for version in newest.only("place", "at")}
         folder = folder_of(user)
         displaced = folder.places_with_displaced()
         for place, written in places_with_times(folder, displaced):
@@ -41,12 +41,6 @@ def look_at_changed(clock: Clock = SYSTEM_CLOCK) -> int:
             except MemoryHubError as error:
                 logger.warning("a note that was changed on the disk cannot be read: %s", error.code)
     return looked
-
-
-def newest_versions(user_id: str) -> Iterator[NoteVersion]:
-    """Yield the last version of each note of a user."""
-    versions = NoteVersion.objects.filter(user_id=user_id).current()
-    yield from versions.order_by("place", "-number").distinct("place").only("place", "at")
 
 
 def places_with_times(folder: Folder, displaced: set[NotePlace]) -> Iterator[tuple[NotePlace, float]]:

@@ -4,7 +4,7 @@ An item is the person's where they wrote it themselves, in an editor or on their
 from which the hub extracted it. What an application added or put there by an edit is not, whatever heading it chose.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 
 from apps.core.models import PERSON_ACTOR
 from apps.notes.domain.chunks import chunk_note
@@ -19,28 +19,20 @@ EXTRACTED = "fact:"
 
 def standing_wishes(user_id: str, text: bytes) -> list[str]:
     """Return what MEMORY.md says under Instructions in the words of the person, each on one line."""
-    wanted = {bare(item): item for item in instructions_of(text)}
-    if not wanted:
-        return []
-    foreign = {bare(line) for version in foreign_versions(user_id) for line in introduced_by(version)}
-    return [" ".join(item.removeprefix("- ").split()) for key, item in wanted.items() if key not in foreign]
-
-
-def instructions_of(text: bytes) -> list[str]:
-    """Return the items under the heading of instructions."""
-    return [
-        chunk.text
+    wanted = {
+        bare(chunk.text): chunk.text
         for chunk in chunk_note(text)
         if chunk.is_item and chunk.heading.rpartition(" > ")[2].casefold() == Category.INSTRUCTION.casefold()
-    ]
-
-
-def foreign_versions(user_id: str) -> Iterable[NoteVersion]:
-    """Return the versions of MEMORY.md in which an application wrote something."""
+    }
+    if not wanted:
+        return []
     versions = NoteVersion.objects.of(user_id, MAIN).current().filter(again=False)
     by_person = versions.filter(author__startswith=PERSON_ACTOR) | versions.filter(author=DISK)
     extracted = versions.filter(operation__startswith=EXTRACTED)
-    return versions.exclude(pk__in=by_person).exclude(pk__in=extracted).order_by("number").iterator(100)
+    # Those in which an application wrote something.
+    versions = versions.exclude(pk__in=by_person).exclude(pk__in=extracted).order_by("number")
+    foreign = {bare(line) for version in versions.iterator(100) for line in introduced_by(version)}
+    return [" ".join(item.removeprefix("- ").split()) for key, item in wanted.items() if key not in foreign]
 
 
 def introduced_by(version: NoteVersion) -> Iterator[str]:

@@ -16,7 +16,7 @@ import apsw
 from django.conf import settings
 
 from apps.core.domain.errors import UnavailableError
-from apps.notes.index.places import IndexPlace
+from apps.notes.index.disk import IndexPlace
 from apps.notes.metrics import INDEX_REMADE
 from apps.retrieval.domain.text.terms import TEXT_PIPELINE_VERSION
 
@@ -250,12 +250,6 @@ def index_lock(place: IndexPlace, *, exclusive: bool) -> Iterator[None]:
     with (settings.NOTES_LOCKS_DIR / name).open("w") as file:
         fcntl.flock(file, fcntl.LOCK_EX if exclusive else fcntl.LOCK_SH)
         yield
-
-
-def delete_files(place: IndexPlace) -> None:
-    """Delete the database. A process that has it open keeps what it has open, and opens a new one at its next use."""
-    with index_lock(place, exclusive=True):
-        remove(place)
 
 
 def remove(place: IndexPlace) -> None:

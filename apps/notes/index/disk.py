@@ -1,15 +1,19 @@
-"""The files of an index: what is there, and what is in it. Links that may lead out of the folder are not followed."""
+"""Where the index of a user is, which files it is made of, and what is in them. Links that lead out are left alone."""
 
 import os
 import stat
 import time
 from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import Path
 from typing import NamedTuple
 
+from django.conf import settings
+
 from apps.core.domain.errors import MemoryHubError
-from apps.notes.domain.places import MAX_SEGMENTS, USERS_FOLDER, NotePlace, is_note_name, problem_of
+from apps.notes.domain.places import MAX_SEGMENTS, USERS_FOLDER, NotePlace, folder_name, is_note_name, problem_of
 from apps.notes.files.folder import MAX_BYTES, Folder, has_name_elsewhere
+from apps.notes.files.owner import folder_of
 
 # A file that was changed so lately may change again without another time: its text is compared until it is older.
 SETTLED_NS = 2_000_000_000
@@ -17,6 +21,7 @@ SETTLED_NS = 2_000_000_000
 _TRIES = 3
 _DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
 _FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
+SUFFIX = ".sqlite3"
 
 
 class Stamp(NamedTuple):
@@ -91,16 +96,13 @@ def _walk(directory: str, above: str, depth: int) -> Iterator[tuple[str, Stamp]]
         path = above + entry.name
         if has_note_name(entry.name):
             try:
-                yield encodable(path), stamp_of(entry.stat(follow_symlinks=False))
+                # A database cannot hold bytes that are not UTF-8: they become `\xe9`, which no name may have.
+                name = path.encode("utf-8", errors="surrogateescape").decode("utf-8", errors="backslashreplace")
+                yield name, stamp_of(entry.stat(follow_symlinks=False))
             except OSError:
                 continue
         elif entry.is_dir(follow_symlinks=False) and is_entered(path, entry.name):
             yield from _walk(entry.path, f"{path}/", depth + 1)
-
-
-def encodable(path: str) -> str:
-    """Return a path in a form that a database can hold: bytes that are not UTF-8 as `\\xe9`, which no name may have."""
-    return path.encode("utf-8", errors="surrogateescape").decode("utf-8", errors="backslashreplace")
 
 
 def stamp_now(folder: Folder, path: str) -> Stamp | None:
@@ -155,3 +157,43 @@ def read_in(directory: int, name: str, path: str) -> FoundFile:
 def has_settled(status: os.stat_result) -> bool:
     """Return whether a further change would change the times of a file."""
     return time.time_ns() - status.st_ctime_ns > SETTLED_NS
+
+
+@dataclass(frozen=True)
+class IndexPlace:
+    """The folder of a user's notes, and the database that is made of it."""
+
+    folder: Folder
+    database: Path
+
+    @property
+    def files(self) -> tuple[Path, ...]:
+        """Return every file that SQLite may keep of the database, itself first."""
+        return (self.database, *(self.database.with_name(self.database.name + end) for end in ("-wal", "-shm")))
+
+
+def place_of(user_id: str) -> IndexPlace:
+    """Return the place of a user's index."""
+    return IndexPlace(folder_of(user_id), database_named(folder_name(user_id)))
+
+
+def place_of_path(path: Path) -> IndexPlace | None:
+    """Return the index that a file of notes belongs to; None for one that belongs to none."""
+    try:
+        segments = path.relative_to(settings.NOTES_DIR).parts
+    except ValueError:
+        return None
+    default = settings.MEMORYHUB.default_user
+    if segments and segments[0] == USERS_FOLDER:
+        if len(segments) < 2:
+            return None
+        # Left from before its user became the default one: the database is the other folder's now.
+        if default and segments[1] == folder_name(default):
+            return None
+        return IndexPlace(Folder(settings.NOTES_DIR / USERS_FOLDER / segments[1]), database_named(segments[1]))
+    return place_of(default) if default else None
+
+
+def database_named(folder: str) -> Path:
+    """Return the database of the user whose folder has a name."""
+    return Path(settings.NOTES_INDEX_DIR) / f"{folder}{SUFFIX}"

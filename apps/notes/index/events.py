@@ -174,6 +174,9 @@ def checked(result: int) -> int:
     raise OSError(number, os.strerror(number))
 
 
+_libraries: list[ctypes.CDLL] = []
+
+
 def require_local(path: Path) -> None:
     """Raise EventsUnavailableError unless a folder is on a file system whose changes are all made by this kernel."""
     if not sys.platform.startswith("linux"):
@@ -183,9 +186,6 @@ def require_local(path: Path) -> None:
     kind = ctypes.c_long.from_buffer(buffer).value & 0xFFFFFFFF
     if kind not in _LOCAL:
         raise EventsUnavailableError("the notes are on a network file system, or on one that is not known")
-
-
-_libraries: list[ctypes.CDLL] = []
 
 
 def system_library() -> ctypes.CDLL:

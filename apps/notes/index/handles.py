@@ -8,25 +8,101 @@ from collections.abc import Collection, Iterator
 from pathlib import Path
 
 import apsw
+import numpy as np
+import numpy.typing as npt
 
 from apps.core.domain.errors import UnavailableError
 from apps.core.per_process import PerProcess
 from apps.core.steps import Step, no_step
-from apps.notes.index.database import Database, IndexDamagedError, delete_files, get_fact
-from apps.notes.index.disk import list_stamps
+from apps.notes.index.database import Database, IndexDamagedError, get_fact, index_lock, remove
+from apps.notes.index.disk import IndexPlace, list_stamps
 from apps.notes.index.events import folder_events
-from apps.notes.index.places import IndexPlace
-from apps.notes.index.postings import Postings
+from apps.notes.index.postings import Postings, last_number, numbers
 from apps.notes.index.refresh import Progress, look, take_in
-from apps.notes.index.signs import Signs
-from apps.notes.index.vectors import prepare_vectors
+from apps.notes.index.vectors import Vector, cosines, prepare_vectors, quantised, signs_of, vectors_made
 
+# Up to so many vectors are compared exactly.
+EXACT_ROWS = 4_000
+# So many candidates by their signs for each result that is wanted.
+OVERSAMPLING = 4
 # A process keeps the connections of so many users.
 MAX_INDEXES = 64
 # Of so many users it keeps in memory what searches have read.
 MAX_IN_MEMORY = 8
 # How often a damaged index is made again, and a file that changes during a search taken in.
 TRIES = 4
+
+
+class Signs:
+    """The signs of the vectors of one index, as this process has read them. Safe for threads."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._empty()
+
+    def clear(self) -> None:
+        """Forget everything."""
+        with self._lock:
+            self._empty()
+
+    def nearest(self, connection: apsw.Connection, vector: Vector, count: int) -> dict[int, float]:
+        """Return the cosines of the nearest texts by their ids: exact to about 0.002."""
+        query = vector.reshape(1, -1)
+        if vectors_made(connection) <= EXACT_ROWS:
+            rows = connection.execute(
+                "SELECT text_id, vec_distance_cosine(vec_int8(vector), vec_int8(?)) AS distance FROM vectors "
+                "ORDER BY distance NULLS LAST LIMIT ?",
+                (quantised(query)[0], count),
+            )
+            return {text_id: 1.0 - distance for text_id, distance in rows if distance is not None}
+        with self._lock:
+            self._follow(connection)
+            candidates = self._candidates(signs_of(query)[0], count * OVERSAMPLING)
+        found = cosines(connection, vector, candidates)
+        return dict(sorted(found.items(), key=lambda item: -item[1])[:count])
+
+    def _empty(self) -> None:
+        self._state: tuple[object, object] = (None, None)
+        self._last = self._removed = 0
+        self._texts: npt.NDArray[np.int64] = np.zeros(0, np.int64)
+        # A column for each text, of 64 signs in a row.
+        self._bits: npt.NDArray[np.uint64] = np.zeros((0, 0), np.uint64)
+
+    def _follow(self, connection: apsw.Connection) -> None:
+        """Take in what has changed since the last question: vectors are added or removed, but never changed."""
+        state = (get_fact(connection, "made"), get_fact(connection, "space_begun"))
+        if state != self._state:
+            self._empty()
+            self._state = state
+        last = last_number(connection, "signs")
+        if last > self._last:
+            rows = list(connection.execute("SELECT text_id, bits FROM signs WHERE id > ? ORDER BY id", (self._last,)))
+            if rows:
+                bits = columns([row[1] for row in rows])
+                self._bits = np.concatenate((self._bits, bits), axis=1) if len(self._texts) else bits
+                self._texts = np.concatenate((self._texts, numbers(row[:1] for row in rows)))
+            self._last = last
+        removed = last_number(connection, "removed")
+        if removed > self._removed:
+            rows_gone = connection.execute("SELECT text_id FROM removed WHERE id > ?", (self._removed,))
+            is_kept = ~np.isin(self._texts, numbers(rows_gone))
+            self._texts, self._bits, self._removed = self._texts[is_kept], self._bits[:, is_kept], removed
+
+    def _candidates(self, query: bytes, count: int) -> list[int]:
+        """Return the texts whose signs differ least."""
+        distances = np.zeros(len(self._texts), np.uint16)
+        for bits, asked in zip(self._bits, columns([query])[:, 0], strict=True):
+            distances += np.bitwise_count(bits ^ asked)
+        if len(distances) > count:
+            return [int(text) for text in self._texts[np.argpartition(distances, count)[:count]]]
+        return [int(text) for text in self._texts]
+
+
+def columns(signs: list[bytes]) -> npt.NDArray[np.uint64]:
+    """Return signs of the same number as an array with a column for each, 64 in a row, filled up with zeros."""
+    rows = np.frombuffer(b"".join(signs), np.uint8).reshape(len(signs), -1)
+    filled = np.pad(rows, ((0, 0), (0, -rows.shape[1] % 8)))
+    return np.ascontiguousarray(filled.view(np.uint64).T)
 
 
 class NoteIndex:
@@ -76,7 +152,9 @@ class NoteIndex:
         with self._lock:
             self.close()
             self._looked = ""
-            delete_files(self.place)
+            # A process that has it open keeps what it has open, and opens a new one at its next use.
+            with index_lock(self.place, exclusive=True):
+                remove(self.place)
 
     def close(self) -> None:
         """Close the connections that no thread uses, and forget what was read."""

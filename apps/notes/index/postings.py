@@ -18,8 +18,7 @@ import apsw
 import numpy as np
 import numpy.typing as npt
 
-from apps.notes.domain.asked import AskedTerms
-from apps.notes.domain.search import K1, best_bm25, rarity_of
+from apps.notes.domain.search import K1, AskedTerms, rarity_of
 from apps.notes.index.database import HEADING_WEIGHT, get_fact
 from apps.retrieval.domain.text.terms import terms
 
@@ -98,7 +97,8 @@ class Postings:
                 texts, counts, lengths = posting.texts[is_there], posting.counts[is_there], lengths[is_there]
                 shares = counts / (counts + lengths * for_length + K1 * (1 - _B))
                 scores[texts] += rarity * (K1 + 1) * shares
-            return WordScores(scores, best_bm25(rarities))
+            # BM25 cannot exceed this for words of such rarities: each in a text, and nothing else, again and again.
+            return WordScores(scores, sum((1 + K1) * each for each in rarities))
 
     def _empty(self) -> None:
         self._made = ""
@@ -114,7 +114,13 @@ class Postings:
         made = str(get_fact(connection, "made"))
         newest = last_number(connection, "texts")
         if made != self._made or newest - self._base > MOST_RECENT:
-            self._read_lengths(connection, made, newest)
+            self._empty()
+            self._made, self._base, self._newest = made, newest, newest
+            self._removed = last_number(connection, "removed")
+            rows = numbers(connection.execute("SELECT text_id, terms FROM lengths")).reshape(-1, 2)
+            self._lengths = np.zeros(newest + 1, np.int32)
+            self._lengths[rows[:, 0]] = rows[:, 1]
+            self._total = int(self._lengths.sum())
         elif newest > self._newest:
             self._add_recent(connection, newest)
         last = last_number(connection, "removed")
@@ -124,15 +130,6 @@ class Postings:
             self._lengths[gone] = 0
             self._total, self._removed = int(self._lengths.sum()), last
         return newest
-
-    def _read_lengths(self, connection: apsw.Connection, made: str, newest: int) -> None:
-        self._empty()
-        self._made, self._base, self._newest = made, newest, newest
-        self._removed = last_number(connection, "removed")
-        rows = numbers(connection.execute("SELECT text_id, terms FROM lengths")).reshape(-1, 2)
-        self._lengths = np.zeros(newest + 1, np.int32)
-        self._lengths[rows[:, 0]] = rows[:, 1]
-        self._total = int(self._lengths.sum())
 
     def _add_recent(self, connection: apsw.Connection, newest: int) -> None:
         lengths = np.zeros(newest + 1, np.int32)
@@ -156,7 +153,11 @@ class Postings:
             posting = read_posting(connection, word, self._base)
             # Another thread may have followed a later state of the index than this transaction sees.
             if newest >= self._base:
-                self._keep(word, posting)
+                self._kept[word] = posting
+                # A word that no text has takes room as well.
+                self._places += len(posting.texts) + 16
+                while self._places > MOST_KEPT:
+                    self._places -= len(self._kept.popitem(last=False)[1].texts) + 16
         else:
             self._kept.move_to_end(word)
         recent = self._recent.get(word)
@@ -165,13 +166,6 @@ class Postings:
         texts = np.array([text for text, _ in recent], np.int32)
         counts = np.array([count for _, count in recent], np.float32)
         return Posting(np.concatenate((posting.texts, texts)), np.concatenate((posting.counts, counts)))
-
-    def _keep(self, word: str, posting: Posting) -> None:
-        self._kept[word] = posting
-        # A word that no text has takes room as well.
-        self._places += len(posting.texts) + 16
-        while self._places > MOST_KEPT:
-            self._places -= len(self._kept.popitem(last=False)[1].texts) + 16
 
 
 def read_posting(connection: apsw.Connection, word: str, base: int) -> Posting:

@@ -15,7 +15,7 @@ from apps.core.steps import Step, no_step
 from apps.notes.domain.chunks import Chunk, chunk_note
 from apps.notes.files.folder import Folder
 from apps.notes.index.database import get_fact, set_fact, write
-from apps.notes.index.disk import NO_STAMP, FoundFile, Stamp, list_stamps, read_file
+from apps.notes.index.disk import NO_STAMP, Stamp, list_stamps, read_file
 from apps.notes.metrics import INDEX_FILES
 from apps.retrieval.domain.text.terms import terms
 
@@ -69,7 +69,9 @@ def look(
     before those that are gone.
     """
     found, known = list_stamps(folder), known_files(connection)
-    changed = [path for path, stamp in found.items() if not is_current(known.get(path), stamp)]
+    # The index has a file as it is, as far as its stamp says.
+    current = {path for path, one in known.items() if one.is_settled and one.stamp == found.get(path)}
+    changed = [path for path in found if path not in current]
     gone = [path for path in known if path not in found]
     paths, done = [*changed, *gone], 0
     for batch in batches(paths, found):
@@ -96,11 +98,6 @@ def batches(paths: Iterable[str], stamps: Mapping[str, Stamp]) -> Iterator[list[
         yield batch
 
 
-def is_current(known: KnownFile | None, stamp: Stamp) -> bool:
-    """Return whether the index has a file as it is, as far as its stamp says."""
-    return known is not None and known.is_settled and known.stamp == stamp
-
-
 def known_files(connection: apsw.Connection, paths: Collection[str] | None = None) -> dict[str, KnownFile]:
     """Return the files that the index has, by path: all, or those of some paths."""
     columns = "SELECT path, id, size, mtime_ns, ctime_ns, inode, sha256, problem, is_settled FROM files"
@@ -121,7 +118,8 @@ def take_in(connection: apsw.Connection, folder: Folder, paths: Collection[str],
         step("read")
         change = read_changes(connection, folder, paths)
         step("files")
-        former = former_texts(connection, change.rewritten)
+        wanted = [(file_id,) for file_id in change.rewritten]
+        former = {text for (text,) in connection.executemany("SELECT text_id FROM chunks WHERE file_id = ?", wanted)}
         connection.executemany(
             "INSERT INTO files VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?) ON CONFLICT (id) DO UPDATE SET size = excluded.size, "
             "mtime_ns = excluded.mtime_ns, ctime_ns = excluded.ctime_ns, inode = excluded.inode, "
@@ -141,7 +139,18 @@ def take_in(connection: apsw.Connection, folder: Folder, paths: Collection[str],
         )
         step("removed")
         connection.executemany("DELETE FROM files WHERE id = ?", [(file_id,) for file_id in change.removed])
-        remove_unused(connection, former)
+        unused = [
+            (text_id,)
+            for text_id in former
+            if not connection.execute("SELECT EXISTS (SELECT 1 FROM chunks WHERE text_id = ?)", (text_id,)).get
+        ]
+        before = connection.total_changes()
+        connection.executemany("DELETE FROM vectors WHERE text_id = ?", unused)
+        count(connection, "vectors", before - connection.total_changes())
+        for table, key in (("words", "rowid"), ("signs", "text_id"), ("lengths", "text_id"), ("texts", "id")):
+            connection.executemany(f"DELETE FROM {table} WHERE {key} = ?", unused)  # noqa: S608
+        connection.executemany("INSERT INTO removed (text_id) VALUES (?)", unused)
+        count(connection, "texts", -len(unused))
         step("commit")
     step("committed")
     INDEX_FILES.labels("read").inc(len(change.chunks))
@@ -161,22 +170,13 @@ def read_changes(connection: apsw.Connection, folder: Folder, paths: Collection[
         sha256 = None if found.text is None else hashlib.sha256(found.text).digest()
         file_id = next_id if before is None else before.id
         next_id += before is None
-        row = (file_id, path, *(found.stamp or NO_STAMP), sha256, found.problem, is_settled_in_index(found))
+        # Whether the stamp of the file is enough to see that it has not changed.
+        is_settled = found.is_settled if found.text is not None else found.problem not in ("", "disk_error")
+        row = (file_id, path, *(found.stamp or NO_STAMP), sha256, found.problem, is_settled)
         change.files.append(row)
         if before is None or before.sha256 != sha256:
             change.chunks[file_id] = [(chunk.digest, chunk) for chunk in chunk_note(found.text or b"")]
     return change
-
-
-def is_settled_in_index(found: FoundFile) -> bool:
-    """Return whether the stamp of a file is enough to see that it has not changed."""
-    return found.is_settled if found.text is not None else bool(found.problem) and found.problem != "disk_error"
-
-
-def former_texts(connection: apsw.Connection, files: Iterable[int]) -> set[int]:
-    """Return the texts of the chunks of files."""
-    wanted = [(file_id,) for file_id in files]
-    return {text for (text,) in connection.executemany("SELECT text_id FROM chunks WHERE file_id = ?", wanted)}
 
 
 def add_texts(connection: apsw.Connection, notes: Iterable[list[Digested]], step: Step) -> dict[bytes, int]:
@@ -212,22 +212,6 @@ def add_words(connection: apsw.Connection, numbered: Iterable[tuple[int, Chunk]]
         lengths.append((text_id, len(inside) + len(headings)))
     connection.executemany("INSERT INTO words (rowid, text, heading) VALUES (?, ?, ?)", words)
     connection.executemany("INSERT INTO lengths VALUES (?, ?)", lengths)
-
-
-def remove_unused(connection: apsw.Connection, texts: Iterable[int]) -> None:
-    """Delete the texts among these that no chunk has any longer, with their words and vectors."""
-    unused = [
-        (text_id,)
-        for text_id in texts
-        if not connection.execute("SELECT EXISTS (SELECT 1 FROM chunks WHERE text_id = ?)", (text_id,)).get
-    ]
-    before = connection.total_changes()
-    connection.executemany("DELETE FROM vectors WHERE text_id = ?", unused)
-    count(connection, "vectors", before - connection.total_changes())
-    for table, key in (("words", "rowid"), ("signs", "text_id"), ("lengths", "text_id"), ("texts", "id")):
-        connection.executemany(f"DELETE FROM {table} WHERE {key} = ?", unused)  # noqa: S608
-    connection.executemany("INSERT INTO removed (text_id) VALUES (?)", unused)
-    count(connection, "texts", -len(unused))
 
 
 def count(connection: apsw.Connection, table: str, more: int) -> None:

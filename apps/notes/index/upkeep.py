@@ -3,22 +3,27 @@
 import logging
 import time
 from collections import OrderedDict
-from collections.abc import Iterable
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
 
 from apps.core.domain.errors import MemoryHubError
 from apps.core.per_process import PerProcess
 from apps.core.steps import Step, no_step
+from apps.notes.domain.search import NoteSearchMode
 from apps.notes.files.watch import find_users
-from apps.notes.index.handles import index_of
-from apps.notes.index.places import place_of
+from apps.notes.index.database import IndexDamagedError, get_fact
+from apps.notes.index.disk import place_of
+from apps.notes.index.handles import NoteIndex, index_of
 from apps.notes.index.refresh import Progress
-from apps.notes.index.vectors import fill_vectors
-from apps.notes.index.watch import NotesWatcher
+from apps.notes.index.vectors import fill_vectors, vectors_missing, vectors_problem
+from apps.notes.index.watch import NotesWatcher, is_watching
 
 logger = logging.getLogger(__name__)
 # After a write the index is refreshed at once, unless refreshes have taken more than a tenth of the time.
 _SHARE = 10
 _MAX_USERS = 1_000
+_watcher = PerProcess(NotesWatcher)
 
 
 class Pauses:
@@ -40,7 +45,6 @@ class Pauses:
 
 
 _pauses = PerProcess(Pauses)
-_watcher = PerProcess(NotesWatcher)
 
 
 def index_refresh(user_id: str, *, step: Step = no_step) -> None:
@@ -63,16 +67,13 @@ def refresh_after_write(user_id: str) -> None:
     _pauses.get().begin(user_id, time.monotonic() - began)
 
 
-def indexes_look(users: Iterable[str] | None = None) -> int:
-    """Compare the files of users, by default of all, with their indexes. Return how many there were."""
-    number = 0
-    for user in find_users() if users is None else users:
+def indexes_look() -> None:
+    """Compare the files of all users with their indexes."""
+    for user in find_users():
         try:
             index_of(place_of(user)).refresh(everything=True)
-            number += 1
         except MemoryHubError as error:
             logger.warning("the index of a user's notes could not be refreshed: %s", error.code)
-    return number
 
 
 def index_rebuild(user_id: str, *, step: Step = no_step, progress: Progress | None = None) -> None:
@@ -100,3 +101,46 @@ def start_notes_watch() -> None:
 def end_notes_watch() -> None:
     """Stop watching."""
     _watcher.get().end()
+
+
+@dataclass(frozen=True, slots=True)
+class NoteIndexStatus:
+    """An index that is up to its files. reason: why vectors are not used; empty where they are.
+
+    skipped: how many files are left out, by the reason. is_watched: whether a process of the hub watches the files.
+    """
+
+    mode: NoteSearchMode
+    reason: str
+    is_watched: bool
+    files: int = 0
+    chunks: int = 0
+    vectors_missing: int = 0
+    skipped: Mapping[str, int] = field(default_factory=dict)
+    looked_at: datetime | None = None
+
+
+def status_of(index: NoteIndex) -> NoteIndexStatus:
+    """Return the status of an index, after it was brought up to the files. Raises UnavailableError."""
+    reason = vectors_problem()
+    mode = NoteSearchMode.KEYWORD if reason else NoteSearchMode.HYBRID
+    is_watched = is_watching()
+    if not index.refresh():
+        return NoteIndexStatus(mode, reason, is_watched)
+    try:
+        with index.database.connection() as connection:
+            kinds = connection.execute("SELECT problem, count(*) FROM files GROUP BY problem ORDER BY problem")
+            counts = {str(problem): int(count) for problem, count in kinds}
+            looked = get_fact(connection, "looked_at")
+            return NoteIndexStatus(
+                mode,
+                reason,
+                is_watched,
+                files=counts.pop("", 0),
+                chunks=connection.execute("SELECT count(*) FROM chunks").get,
+                vectors_missing=0 if reason else vectors_missing(connection),
+                skipped=counts,
+                looked_at=None if looked is None else datetime.fromtimestamp(looked, UTC),
+            )
+    except IndexDamagedError:
+        return NoteIndexStatus(mode, reason, is_watched)

@@ -23,9 +23,8 @@ from apps.core.domain.errors import MemoryHubError
 from apps.llm.domain.embedder import EmbeddingError
 from apps.notes.files.watch import find_users
 from apps.notes.index.database import IndexDamagedError
-from apps.notes.index.disk import has_note_name
+from apps.notes.index.disk import IndexPlace, has_note_name, place_of, place_of_path
 from apps.notes.index.handles import index_of
-from apps.notes.index.places import IndexPlace, place_of, place_of_path
 from apps.notes.index.vectors import fill_vectors, vectors_problem
 
 logger = logging.getLogger(__name__)

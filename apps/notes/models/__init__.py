@@ -1,6 +1,5 @@
 """Tables of notes, conversations and what was learnt from them."""
 
-from apps.notes.models.compaction import Compaction, CompactionState
 from apps.notes.models.conversations import (
     Conversation,
     ConversationMessage,
@@ -11,7 +10,7 @@ from apps.notes.models.conversations import (
     RunState,
     RunTrigger,
 )
-from apps.notes.models.versions import MAX_PLACE_CHARS, ChangeKind, NoteVersion
+from apps.notes.models.versions import MAX_PLACE_CHARS, ChangeKind, Compaction, CompactionState, NoteVersion
 
 __all__ = [
     "MAX_PLACE_CHARS",

@@ -1,31 +1,212 @@
-"""The store of notes: the files of users with their settings, and the versions of all of them."""
+"""The stores of notes with their versions, of conversations, and of compactions."""
 
 import base64
 import contextlib
 import os
+import zlib
 from collections.abc import Iterator, Sequence
 from typing import Any
+from uuid import UUID
 
 from django.conf import settings
+from django.db.models import Model
 
+from apps.core.db.scoped import scope_filter
+from apps.core.db.user_locks import hold_users
 from apps.core.domain.errors import InvalidInputError, MemoryHubError
 from apps.core.domain.scope import MAX_IDENTIFIER_CHARS
+from apps.core.personal.columns import Columns
+from apps.core.personal.erase import delete_in_parts
 from apps.core.personal.store import ExportRequest, Line, LineError, PersonalStore
 from apps.core.steps import Step, no_step
+from apps.notes.compaction.decide import draft_of
+from apps.notes.compaction.run import INTERRUPTED
 from apps.notes.domain.places import CONFIG, NotePlace, has_versions, parse_place
 from apps.notes.domain.text import digest
 from apps.notes.files.folder import Folder
 from apps.notes.files.lock import notes_lock
 from apps.notes.files.owner import folder_of
 from apps.notes.files.watch import find_users
+from apps.notes.index.disk import place_of
 from apps.notes.index.handles import indexes_close
-from apps.notes.index.places import place_of
 from apps.notes.index.upkeep import index_forget
-from apps.notes.models import NoteVersion
-from apps.notes.personal.compactions import CompactionStore
-from apps.notes.personal.conversations import ConversationStore
+from apps.notes.models import (
+    Compaction,
+    CompactionState,
+    Conversation,
+    ConversationMessage,
+    ExtractedFact,
+    ExtractionRun,
+    NoteVersion,
+)
 
+CONVERSATION, RUN, MESSAGE, FACT = "conversation", "extraction_run", "conversation_message", "extracted_fact"
+TABLES: dict[str, type[Model]] = {
+    CONVERSATION: Conversation,
+    RUN: ExtractionRun,
+    MESSAGE: ConversationMessage,
+    FACT: ExtractedFact,
+}
+# What a row refers to, by its id; None where there is nothing, or where it is not in the hub any more.
+REFERENCES = {CONVERSATION: (), RUN: (), MESSAGE: ("run",), FACT: ("run", "message")}
+# A message has that of its conversation.
+SESSION = "session_id"
+# Who sent an event and who undid a fact is for operators.
+OPERATORS_SEE = {RUN: {"actor": ""}, FACT: {"undone_by": ""}}
+# Who asked and who decided is for operators.
+OF_OPERATORS = {"actor": "", "decided_by": ""}
 _CHUNK = 1_000
+
+
+class ConversationStore(PersonalStore):
+    """Conversations of users with their messages, runs of extraction and the facts that these found."""
+
+    name = "conversations"
+    order = 86
+    models = (Conversation, ExtractionRun, ConversationMessage, ExtractedFact)
+    kinds = (CONVERSATION, RUN, MESSAGE, FACT)
+
+    def export(self, asked: ExportRequest) -> Iterator[Line]:
+        """Yield the rows of the users in scope. None where a part of a person is asked for, or a filter is given."""
+        scope = asked.scope
+        if scope.household_id is not None or scope.persona_id is not None or asked.filters:
+            return
+        for kind, model in TABLES.items():
+            columns = Columns(model)
+            related = (*REFERENCES[kind], *(("conversation",) if kind == MESSAGE else ()))
+            rows = model._default_manager.filter(scope_filter(scope)).order_by("pk")
+            for row in (rows.select_related(*related) if related else rows).iterator(_CHUNK):
+                hidden = {} if asked.is_operator else OPERATORS_SEE.get(kind, {})
+                others = {name: getattr(row, name) for name in REFERENCES[kind]}
+                references = {name: None if other is None else str(other.uuid) for name, other in others.items()}
+                line = {"kind": kind, **columns.values(row), **hidden, **references}
+                yield {**line, SESSION: row.conversation.session_id} if isinstance(row, ConversationMessage) else line
+
+    def load(self, lines: Sequence[Line]) -> int:
+        """Write the rows that the hub does not have."""
+        kind = lines[0]["kind"]
+        model, names = TABLES[kind], REFERENCES[kind]
+        columns = Columns(model)
+        further = (*names, SESSION) if kind == MESSAGE else names
+        values = [read_line(columns, place, line, further) for place, line in enumerate(lines)]
+        known = {name: keys_of(TABLES[RUN if name == "run" else MESSAGE], lines, name) for name in names}
+        sessions = session_keys(lines) if kind in {RUN, MESSAGE} else {}
+        rows = []
+        for place, (line, found) in enumerate(zip(lines, values, strict=True)):
+            row: Any = model(**found)
+            for name in names:
+                setattr(row, f"{name}_id", known[name].get(str(line.get(name))))
+            if kind in {RUN, MESSAGE}:
+                row.conversation_id = sessions.get((line.get("user_id"), line.get(SESSION)))
+            if kind == MESSAGE and row.conversation_id is None:
+                raise LineError(place, "its conversation is neither in the hub nor in the lines before")
+            if kind == FACT and row.run_id is None:
+                raise LineError(place, "its run is neither in the hub nor in the lines before")
+            rows.append(row)
+        hold_users({found["user_id"] for found in values})
+        before = model._default_manager.count()
+        model._default_manager.bulk_create(rows, ignore_conflicts=True)
+        return model._default_manager.count() - before
+
+    def count(self, user_id: str) -> int:
+        """Return how many rows there are."""
+        return sum(model._default_manager.filter(user_id=user_id).count() for model in self.models)
+
+    def forget(self, user_id: str, step: Step = no_step) -> Iterator[int]:
+        """Delete the facts first, then messages, runs and conversations, in chunks."""
+        for kind in (FACT, MESSAGE, RUN, CONVERSATION):
+            rows = TABLES[kind]._default_manager.filter(user_id=user_id)
+            while keys := list(rows.values_list("pk", flat=True)[:_CHUNK]):
+                step(f"conversations {kind}")
+                TABLES[kind]._default_manager.filter(pk__in=keys).delete()
+                yield len(keys)
+
+    def find(self, user_id: str) -> Iterator[str]:
+        """Yield which tables have rows left."""
+        for kind, model in TABLES.items():
+            if model._default_manager.filter(user_id=user_id).exists():
+                yield f"{kind} rows"
+
+
+def read_line(columns: Columns, place: int, line: Line, further: Sequence[str]) -> dict[str, Any]:
+    """Return the columns of a line. Raises LineError."""
+    try:
+        found = columns.read(line, further)
+        if not found["user_id"]:
+            raise ValueError("user_id is blank")
+    except ValueError as error:
+        raise LineError(place, str(error)) from error
+    return found
+
+
+def keys_of(model: type[Model], lines: Sequence[Line], name: str) -> dict[str, int]:
+    """Return the keys of the rows that lines refer to, by their ids. Raises LineError."""
+    named: list[UUID] = []
+    for place, line in enumerate(lines):
+        if line.get(name) is not None:
+            try:
+                named.append(UUID(str(line[name])))
+            except ValueError as error:
+                raise LineError(place, f"{name} is not an id") from error
+    found = model._default_manager.filter(uuid__in=named).values_list("uuid", "pk")
+    return {str(uuid): key for uuid, key in found}
+
+
+def session_keys(lines: Sequence[Line]) -> dict[tuple[Any, Any], int]:
+    """Return the keys of conversations by user and session."""
+    users = {line["user_id"] for line in lines if isinstance(line.get("user_id"), str)}
+    sessions = {line[SESSION] for line in lines if isinstance(line.get(SESSION), str)}
+    rows = Conversation.objects.filter(user_id__in=users, session_id__in=sessions)
+    return {(user, session): key for user, session, key in rows.values_list("user_id", "session_id", "pk")}
+
+
+class CompactionStore(PersonalStore):
+    """Compactions with their drafts and what became of each fact."""
+
+    name = "note_compactions"
+    order = 87
+    models = (Compaction,)
+    kinds = ("compaction",)
+
+    def export(self, asked: ExportRequest) -> Iterator[Line]:
+        """Yield the compactions in scope; none where a part of a person is asked for, or a filter is given."""
+        scope, columns = asked.scope, Columns(Compaction, without=("draft",))
+        if scope.household_id is not None or scope.persona_id is not None or asked.filters:
+            return
+        hidden = {} if asked.is_operator else OF_OPERATORS
+        for row in Compaction.objects.filter(scope_filter(scope)).order_by("pk").iterator(200):
+            yield {"kind": "compaction", **columns.values(row), **hidden, "draft": draft_of(row).decode()}
+
+    def load(self, lines: Sequence[Line]) -> int:
+        """Write those that the hub does not have. One that waited for a model there has failed. Raises LineError."""
+        columns, rows = Columns(Compaction, without=("draft",)), dict[UUID, Compaction]()
+        for number, line in enumerate(lines):
+            try:
+                row = Compaction(**columns.read(line, ("draft",)))
+                row.draft = zlib.compress(line["draft"].encode()) if line["draft"] else b""
+            except (AttributeError, KeyError, ValueError) as error:
+                raise LineError(number, str(error) or "a compaction needs its draft") from error
+            if row.state == CompactionState.ASKED:
+                row.state, row.code = CompactionState.FAILED, INTERRUPTED
+            rows[row.uuid] = row
+        for known in Compaction.objects.filter(uuid__in=rows).values_list("uuid", flat=True):
+            del rows[known]
+        hold_users(row.user_id for row in rows.values())
+        return len(Compaction.objects.bulk_create(rows.values()))
+
+    def count(self, user_id: str) -> int:
+        """Return how many compactions there are."""
+        return Compaction.objects.filter(user_id=user_id).count()
+
+    def forget(self, user_id: str, step: Step = no_step) -> Iterator[int]:
+        """Delete them in parts. A call of a model that is under way finds no row to record its answer in."""
+        step("note compactions")
+        yield from delete_in_parts(Compaction.objects.filter(user_id=user_id))
+
+    def find(self, user_id: str) -> Iterator[str]:
+        """Yield where compactions are left."""
+        if Compaction.objects.filter(user_id=user_id).exists():
+            yield "compactions of notes"
 
 
 class NoteStore(PersonalStore):

@@ -6,7 +6,7 @@ from typing import Annotated, Any, TypedDict
 from rest_framework import serializers
 
 from apps.core.schemas.paging import cursor_field, limit_field
-from apps.notes.compaction.reads import CompactionDetail
+from apps.notes.compaction.decide import CompactionDetail
 from apps.notes.domain.compaction.draft import FactAction
 from apps.notes.models import Compaction, CompactionState
 from apps.notes.schemas.notes import OwnerInput

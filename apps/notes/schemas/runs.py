@@ -9,7 +9,7 @@ from rest_framework import serializers
 from apps.core.schemas.fields import IdentifierField, StrictChoiceField
 from apps.core.schemas.outputs import JSONObject, Moment, Uuid, iso
 from apps.core.schemas.paging import cursor_field, limit_field
-from apps.notes.conversations.status import AutoMemoryStatus
+from apps.notes.conversations.reads import AutoMemoryStatus
 from apps.notes.models import ExtractedFact, ExtractionRun, FactState, RunState, RunTrigger
 from apps.notes.schemas.notes import OwnerInput
 

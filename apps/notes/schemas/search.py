@@ -8,7 +8,7 @@ from rest_framework import serializers
 
 from apps.core.schemas.fields import VisibleTextField
 from apps.notes.domain.search import NoteSearch, NoteSearchMode
-from apps.notes.index.status import NoteIndexStatus
+from apps.notes.index.upkeep import NoteIndexStatus
 from apps.notes.schemas.notes import OwnerInput
 
 MAX_QUERY_CHARS = 2_000

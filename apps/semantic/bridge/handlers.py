@@ -13,7 +13,7 @@ from uuid import UUID
 from apps.core.db.user_locks import hold_users, locked_among
 from apps.core.domain.clock import SYSTEM_CLOCK, utcnow
 from apps.core.domain.scope import Scope
-from apps.episodic.domain.warnings import Severity
+from apps.episodic.domain.alarms import Severity
 from apps.episodic.events import EventSaved, EventsPruned, TimelineHealthy, TimelineWarned
 from apps.events.domain.envelope import Envelope, takes_batches
 from apps.events.selectors import undelivered

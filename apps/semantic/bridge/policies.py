@@ -9,7 +9,7 @@ from django.core.exceptions import ValidationError
 from django.db import transaction
 
 from apps.core.domain.errors import NotFoundError
-from apps.episodic.domain.rules import EVENT_TYPE_HINT, EVENT_TYPE_PATTERN
+from apps.episodic.domain.event import EVENT_TYPE_HINT, EVENT_TYPE_PATTERN
 from apps.episodic.selectors import latest_kinds
 from apps.semantic.domain.routing import EventFacts, RoutingTable
 from apps.semantic.models import RoutingPolicy

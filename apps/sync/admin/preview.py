@@ -4,19 +4,19 @@ The page comes at once and then asks for its result, because fetching may take m
 """
 
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from typing import Any
 
 from django.http import HttpRequest, HttpResponse
 from django.template.response import TemplateResponse
 from django.utils.translation import gettext
 
-from apps.core.admin.kit import badge, operator_access
+from apps.core.admin.kit import badge, operator_access, tile
 from apps.core.domain.errors import MemoryHubError
 from apps.core.pages.sayings import say
 from apps.sync.admin.words import ACTION_COLOURS, STATUS_COLOURS, TYPE_COLOURS, count_of, short_commit
 from apps.sync.domain.knowledge import ItemType
-from apps.sync.domain.readers.refusals import SKIPPED
+from apps.sync.domain.readers.found import SKIPPED
 from apps.sync.models import (
     ConflictTypeChoices,
     ItemStatusChoices,
@@ -63,6 +63,7 @@ def preview_context(preview: Preview) -> dict[str, Any]:
     refused = [one for one in without_item if one.code not in SKIPPED]
     skipped = [one for one in without_item if one.code in SKIPPED]
     read = [file for file in preview.files if file.item is not None]
+    counts = Counter(file.item.type for file in read if file.item is not None)
     return {
         "preview": preview,
         "commit": short_commit(preview.commit),
@@ -83,17 +84,13 @@ def preview_context(preview: Preview) -> dict[str, Any]:
         "conflicts_left": max(0, len(preview.conflicts) - MAX_SHOWN),
         "files": list(rows_of(preview, read)),
         "files_left": max(0, len(read) - MAX_SHOWN),
-        "kinds": kinds_of(read),
+        "kinds": ", ".join(count_of(count, TYPE_WORDS[kind]) for kind, count in counts.most_common()),
         "advice": say(preview.advice),
     }
 
 
 def tiles_of(preview: Preview, read: int, refused: int) -> Iterator[dict[str, Any]]:
     """Yield the figures at the top of the page."""
-
-    def tile(icon: str, label: str, value: int, note: str, tone: str = "") -> dict[str, Any]:
-        return {"icon": icon, "label": label, "value": f"{value:,}", "note": note, "tone": tone}
-
     delta = preview.delta
     yield tile("description", gettext("Files read"), read, gettext("each becomes an item"))
     note = gettext("see below") if refused else gettext("every one was")
@@ -102,12 +99,6 @@ def tiles_of(preview: Preview, read: int, refused: int) -> Iterator[dict[str, An
     yield tile("edit", gettext("Changed"), len(delta.updated), gettext("pointers would be rewritten"))
     yield tile("delete", gettext("Gone"), len(delta.deleted), gettext("pointers would be deleted"))
     yield tile("check_circle", gettext("As they were"), len(delta.unchanged), gettext("nothing would be written"))
-
-
-def kinds_of(files: Iterable[PreviewFile]) -> str:
-    """Return how many items of each type there would be, in words."""
-    counts = Counter(file.item.type for file in files if file.item is not None)
-    return ", ".join(count_of(count, TYPE_WORDS[kind]) for kind, count in counts.most_common())
 
 
 def rows_of(preview: Preview, files: list[PreviewFile]) -> Iterator[dict[str, Any]]:

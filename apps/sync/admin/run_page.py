@@ -1,23 +1,37 @@
-"""The context of the page of a run: see templates/sync/run.html."""
+"""The context of the page of a run, with what it changed item by item: see templates/sync/run.html."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from django.core.paginator import Paginator
+from django.template.defaultfilters import truncatechars
 from django.urls import reverse
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
-from apps.core.admin.kit import NOTHING, choice_badge, moment
+from apps.core.admin.kit import NOTHING, badge, choice_badge, link, moment, monospace, tile
 from apps.core.domain.clock import SYSTEM_CLOCK, utcnow
 from apps.core.pages.sayings import say
 from apps.core.pages.times import in_figures
-from apps.sync.admin.changes import change_rows
-from apps.sync.admin.words import RUN_COLOURS, STEP_WORDS, WORKING, at_by, count_of, run_link, short_commit
+from apps.sync.admin.words import (
+    ACTION_COLOURS,
+    ITEM_PAGE,
+    RUN_COLOURS,
+    STEP_WORDS,
+    WORKING,
+    at_by,
+    count_of,
+    run_link,
+    short_commit,
+)
 from apps.sync.domain.errors import KNOWLEDGE_UNAVAILABLE, PARTIAL_FAILURE
-from apps.sync.models import SyncChange, SyncKind, SyncRun, SyncRunState
+from apps.sync.models import KnowledgeItem, KnowledgeSource, SyncChange, SyncKind, SyncRun, SyncRunState
 
+MAX_SHOWN_CHARS = 600
+SHOWN_HASH_CHARS = 12
+# Fields of an item that are shown when they differ, with their names.
+FIELDS = {"title": _("Title"), "status": _("Status"), "layer": _("Layer"), "path": _("File"), "hash": _("Hash")}
 PER_PAGE = 50
 MAX_FAILED = 100
 ADVICE = {
@@ -52,6 +66,53 @@ STATES = {
 }
 
 
+def change_rows(source: KnowledgeSource, changes: Sequence[SyncChange], *, may_read: bool) -> list[dict[str, Any]]:
+    """Return what changes did, for a page. may_read: whether what items say may be shown."""
+    ids = {change.item_id for change in changes}
+    items = KnowledgeItem.objects.filter(source=source, item_id__in=ids if may_read else ())
+    links = {item_id: link(ITEM_PAGE, pk, item_id) for item_id, pk in items.values_list("item_id", "pk")}
+    return [
+        {
+            "badge": badge(change.get_action_display(), ACTION_COLOURS[change.action]),
+            "item": links.get(change.item_id) or monospace(change.item_id),
+            "title": str((item_of(change.after) or item_of(change.before)).get("title", "")) if may_read else "",
+            "differences": list(differences_of(change)) if may_read else [],
+        }
+        for change in changes
+    ]
+
+
+def item_of(side: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return the item of a side of a change; empty where there was none."""
+    found = side.get("item") or {}
+    return found if isinstance(found, Mapping) else {}
+
+
+def content_of(side: Mapping[str, Any]) -> str:
+    """Return what the pointer of a side said; empty where there was none."""
+    found = side.get("memory") or {}
+    return str(found.get("content", "")) if isinstance(found, Mapping) else ""
+
+
+def differences_of(change: SyncChange) -> Iterator[tuple[str, str, str]]:
+    """Yield names with values before and after, where they differ; empty for what was not there."""
+    before, after = item_of(change.before), item_of(change.after)
+    for name, words in FIELDS.items():
+        values = [shorten(name, side.get(name) or "") for side in (before, after)]
+        if values[0] != values[1] and (before or name != "title"):
+            yield str(words), values[0], values[1]
+    contents = [truncatechars(content_of(side), MAX_SHOWN_CHARS) for side in (change.before, change.after)]
+    if contents[0] != contents[1]:
+        yield gettext("Pointer"), contents[0], contents[1]
+
+
+def shorten(name: str, value: Any) -> str:
+    """Return a value as the page shows it."""
+    if name == "hash":
+        return str(value)[:SHOWN_HASH_CHARS]
+    return say(str(value)) if name in {"status", "layer"} else str(value)
+
+
 def run_context(run: SyncRun, *, number: str, may_read: bool) -> dict[str, Any]:
     """Return the parts of the page. number: of the page of changes. may_read: whether titles may be shown."""
     changes = Paginator(SyncChange.objects.filter(run=run).order_by("id"), PER_PAGE).get_page(number)
@@ -75,10 +136,6 @@ def run_context(run: SyncRun, *, number: str, may_read: bool) -> dict[str, Any]:
 
 def tiles_of(run: SyncRun) -> Iterator[dict[str, Any]]:
     """Yield the figures at the top of the page."""
-
-    def tile(icon: str, label: str, value: int, note: str, tone: str = "", link: str = "") -> dict[str, Any]:
-        return {"icon": icon, "label": label, "value": f"{value:,}", "note": note, "tone": tone, "link": link}
-
     conflicts = f"{reverse('admin:sync_pointerconflict_changelist')}?run={run.pk}&state=all" if run.conflicts else ""
     yield tile("add_circle", gettext("Added"), run.added, gettext("new items"))
     yield tile("edit", gettext("Updated"), run.updated, gettext("changed items"))

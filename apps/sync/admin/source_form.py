@@ -13,7 +13,7 @@ from apps.core.admin.fields import LinesField
 from apps.core.admin.key_forms import IdentifierInput
 from apps.core.domain.errors import InvalidInputError, MemoryHubError
 from apps.core.pages.sayings import say
-from apps.sync.domain.conflicts import allowed_resolutions
+from apps.sync.domain.plan import allowed_resolutions
 from apps.sync.domain.state import ConflictType
 from apps.sync.domain.triggers import format_duration, parse_duration
 from apps.sync.models import ConflictTypeChoices, KnowledgeSource, ResolutionChoices
@@ -151,7 +151,7 @@ class SourceForm(forms.ModelForm):
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
         for name, field in self.fields.items():
-            if is_choice(name):
+            if name.startswith(RESOLUTION):
                 field.initial = self.instance.resolutions.get(name.removeprefix(RESOLUTION), "")
 
     def clean(self) -> dict[str, Any]:
@@ -173,20 +173,12 @@ class SourceForm(forms.ModelForm):
             raise ValidationError(say(str(error.detail))) from error
         return str(location)
 
-    def resolutions(self) -> dict[str, str]:
-        """Return what was chosen for types of conflicts, without those that are left to the default."""
-        chosen = {name.removeprefix(RESOLUTION): value for name, value in self.cleaned_data.items() if is_choice(name)}
-        return {kind: value for kind, value in chosen.items() if value}
-
     def values(self) -> dict[str, Any]:
         """Return the fields that differ from those of the page, as the services take them."""
         changed = [name for name in self.changed_data if name in self.cleaned_data]
-        values = {name: self.cleaned_data[name] for name in changed if not is_choice(name)}
-        if any(is_choice(name) for name in changed):
-            values["resolutions"] = self.resolutions()
+        values = {name: self.cleaned_data[name] for name in changed if not name.startswith(RESOLUTION)}
+        if any(name.startswith(RESOLUTION) for name in changed):
+            # Without those that are left to the default.
+            chosen = {name: one for name, one in self.cleaned_data.items() if name.startswith(RESOLUTION) and one}
+            values["resolutions"] = {name.removeprefix(RESOLUTION): one for name, one in chosen.items()}
         return values
-
-
-def is_choice(name: str) -> bool:
-    """Return whether a field is what is done about a type of conflict."""
-    return name.startswith(RESOLUTION)

@@ -21,8 +21,7 @@ from apps.core.admin.kit import after_dialog, found_or_404, operator_access
 from apps.core.domain.errors import MemoryHubError
 from apps.core.pages.sayings import say
 from apps.core.words import Words
-from apps.sync.admin.requests import request_run
-from apps.sync.admin.words import RUN_PAGE, SOURCE_PAGE
+from apps.sync.admin.words import RUN_PAGE, SOURCE_PAGE, request_run
 from apps.sync.models import KnowledgeSource, SyncKind, SyncRun
 from apps.sync.services import source_pause, source_resume
 

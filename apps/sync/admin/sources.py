@@ -29,7 +29,6 @@ from apps.core.admin.kit import (
 from apps.core.admin.lists import UserFilter
 from apps.core.domain.errors import MemoryHubError
 from apps.core.pages.sayings import say
-from apps.sync.admin.due import due_of
 from apps.sync.admin.preview import preview_page
 from apps.sync.admin.source_form import SourceForm
 from apps.sync.admin.source_steps import SourceSteps
@@ -39,12 +38,13 @@ from apps.sync.admin.words import (
     SOURCE_STATES,
     at_by,
     count_of,
+    due_of,
     once,
     run_link,
     short_commit,
     tally,
 )
-from apps.sync.domain.readers.refusals import SKIPPED
+from apps.sync.domain.readers.found import SKIPPED
 from apps.sync.models import (
     KnowledgeFile,
     KnowledgeItem,
@@ -275,13 +275,19 @@ class KnowledgeSourceAdmin(SourceSteps):
     @once
     def checkpoint_list(self, source: KnowledgeSource) -> SafeString | str:
         checkpoints = SyncCheckpoint.objects.filter(source=source).defer("content").select_related("run")
+        line = '<li>{} {} <a class="mh-link" href="{}">{}</a></li>'
         rows = [
-            (gettext("%(at)s, before") % {"at": moment(one.created_at)}, run_link(one.run), rollback_link(one))
+            (
+                gettext("%(at)s, before") % {"at": moment(one.created_at)},
+                run_link(one.run),
+                reverse("admin:sync_syncrun_roll_back", args=[one.run_id]),
+                gettext("Roll back to it"),
+            )
             for one in checkpoints.order_by("-pk")
         ]
         if not rows:
             return gettext("None yet: one is made before each sync, and the last 20 are kept.")
-        return format_html('<ul class="mh-lines">{}</ul>', format_html_join("", "<li>{} {} {}</li>", rows))
+        return format_html('<ul class="mh-lines">{}</ul>', format_html_join("", line, rows))
 
     @action(description=_("Dry run"), icon="preview", permissions=["view", "preview"], url_path="dry-run")
     def dry_run(self, request: HttpRequest, object_id: str) -> HttpResponse:
@@ -373,9 +379,3 @@ def describe_deletion(source: Any) -> list[str]:
         % {"items": count_of(source.item_count, "item")},
         gettext("The repository or folder stays as it is; a new source would read it again."),
     ]
-
-
-def rollback_link(checkpoint: SyncCheckpoint) -> SafeString:
-    """Render a link to the question whether to go back to a checkpoint."""
-    page = reverse("admin:sync_syncrun_roll_back", args=[checkpoint.run_id])
-    return format_html('<a class="mh-link" href="{}">{}</a>', page, gettext("Roll back to it"))

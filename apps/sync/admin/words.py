@@ -1,18 +1,29 @@
-"""Colours and words that several pages of sync share."""
+"""Colours, words, links and requests that several pages of sync share."""
 
 from collections.abc import Callable, Mapping
 from datetime import datetime
 from functools import wraps
 from typing import Any
+from uuid import UUID
 
+from django.contrib import messages
+from django.http import HttpRequest
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext, ngettext_lazy
 from django.utils.translation import gettext_lazy as _
 
-from apps.core.admin.kit import NOTHING, badge, link, moment, monospace
+from apps.core.admin.kit import NOTHING, badge, link, moment, monospace, operator_access
+from apps.core.domain.clock import SYSTEM_CLOCK, utcnow
+from apps.core.domain.errors import MemoryHubError, NotFoundError
+from apps.core.domain.scope import system_access
+from apps.core.pages.sayings import say
 from apps.core.words import Words
-from apps.sync.models import KnowledgeItem, KnowledgeSource, SyncRun, SyncRunState
+from apps.semantic.selectors import memory_get_any
+from apps.sync.domain.triggers import should_sync
+from apps.sync.models import KnowledgeItem, KnowledgeSource, SyncKind, SyncRun, SyncRunState
+from apps.sync.services import sync_request
+from apps.sync.sources.access import trigger_facts
 
 SOURCE_COLOURS = {
     "in_step": "success", "never": "info", "syncing": "info", "waiting": "info", "behind": "warning",
@@ -61,6 +72,7 @@ NOUNS = {
     "pointer": ngettext_lazy("%(shown)s pointer", "%(shown)s pointers", "count"),
     "specification": ngettext_lazy("%(shown)s specification", "%(shown)s specifications", "count"),
 }
+NOT_WHILE = {"disabled": _("not while it is off"), "paused": _("not while it is paused")}
 
 
 def count_of(count: int, noun: str) -> str:
@@ -92,15 +104,10 @@ def source_link(source: KnowledgeSource) -> SafeString:
     return link(SOURCE_PAGE, source.pk, source.name)
 
 
-def run_name(run: SyncRun) -> str:
-    """Return what kind of run it is, and when it was asked for."""
-    words = {"kind": run.get_kind_display(), "at": f"{run.requested_at:%Y-%m-%d %H:%M:%S}"}
-    return gettext("%(kind)s of %(at)s") % words
-
-
 def run_link(run: SyncRun) -> SafeString:
     """Render a link to the page of a run."""
-    return link(RUN_PAGE, run.pk, run_name(run))
+    words = {"kind": run.get_kind_display(), "at": f"{run.requested_at:%Y-%m-%d %H:%M:%S}"}
+    return link(RUN_PAGE, run.pk, gettext("%(kind)s of %(at)s") % words)
 
 
 def item_label(item: KnowledgeItem) -> str:
@@ -129,3 +136,34 @@ def once(show: Callable[[Any, Any], Any]) -> Callable[[Any, Any], Any]:
         return made[show.__name__]
 
     return shown
+
+
+def due_of(source: KnowledgeSource) -> tuple[str, str]:
+    """Return when the next sync of a source begins, and why. source: with its state."""
+    answer = should_sync(trigger_facts(source, source.state), utcnow(SYSTEM_CLOCK))
+    if answer.reason in NOT_WHILE:
+        return str(NOT_WHILE[answer.reason]), ""
+    if answer.should:
+        return gettext("within a minute"), say(answer.detail)
+    # Nothing has to be said beside a time that a person set.
+    why = "" if answer.due_at and answer.reason == "manual" else say(answer.detail)
+    return (moment(answer.due_at) if answer.due_at else gettext("on request")), why
+
+
+def memory_link(uuid: UUID, *, may_open: bool) -> SafeString:
+    """Render a link to a memory; only its id for users who may not see it, or where there is none any more."""
+    if may_open:
+        try:
+            return link("admin:semantic_memory_change", memory_get_any(system_access(), uuid).pk, str(uuid))
+        except NotFoundError:
+            pass
+    return monospace(uuid)
+
+
+def request_run(request: HttpRequest, source: KnowledgeSource, kind: SyncKind, item_id: str = "") -> SyncRun | None:
+    """Request a sync; a refusal is shown with its reason, and answered with None."""
+    try:
+        return sync_request(access=operator_access(request), uuid=source.uuid, kind=kind, item_id=item_id)
+    except MemoryHubError as error:
+        messages.error(request, f"{source.name}: {say(str(error.detail))}")
+        return None

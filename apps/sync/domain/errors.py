@@ -1,9 +1,6 @@
 """Why a sync did not do all that was asked, by stable codes (spec 003, error handling)."""
 
-from collections.abc import Sequence
-
-from apps.core.domain.errors import ConflictError, NotFoundError, UnavailableError
-from apps.sync.domain.knowledge import RefusedFile
+from apps.core.domain.errors import NotFoundError, UnavailableError
 
 KNOWLEDGE_UNAVAILABLE = "KNOWLEDGE_UNAVAILABLE"
 STATE_CORRUPTED = "STATE_CORRUPTED"
@@ -29,13 +26,3 @@ class StateCorruptedError(UnavailableError):
     """What was stored about the last sync does not match its checksum."""
 
     code = STATE_CORRUPTED
-
-
-class PartialFailureError(ConflictError):
-    """Some items could not be synced, the others were."""
-
-    code = PARTIAL_FAILURE
-
-    def __init__(self, detail: str, failed_items: Sequence[RefusedFile]) -> None:
-        super().__init__(detail)
-        self.failed_items = tuple(failed_items)

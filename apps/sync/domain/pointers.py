@@ -1,7 +1,6 @@
 """What a pointer says of its item: short, the same each time, and nothing of the path (spec 003, pointer creation)."""
 
 import unicodedata
-from collections.abc import Sequence
 from typing import Any
 from uuid import UUID, uuid5
 
@@ -57,15 +56,10 @@ def status_words(item: KnowledgeItem) -> str:
     """Return the status with what took the item's place, such as `superseded by ADR-0123`."""
     if not item.superseded_by:
         return item.status.value
-    by = f"superseded by {successors(item.superseded_by)}"
+    shown = ", ".join(one_line(name, MAX_NAME_CHARS) for name in item.superseded_by[:MAX_SUCCESSORS])
+    more = len(item.superseded_by) - MAX_SUCCESSORS
+    by = f"superseded by {shown} and {more} more" if more > 0 else f"superseded by {shown}"
     return by if item.status is ItemStatus.SUPERSEDED else f"{item.status.value}, {by}"
-
-
-def successors(names: Sequence[str]) -> str:
-    """Return the first few names, and how many more there are."""
-    shown = ", ".join(one_line(name, MAX_NAME_CHARS) for name in names[:MAX_SUCCESSORS])
-    more = len(names) - MAX_SUCCESSORS
-    return f"{shown} and {more} more" if more > 0 else shown
 
 
 def item_uuid(source: UUID, item_id: str) -> UUID:

@@ -1,11 +1,12 @@
 """What a sync remembers, what it finds, and what it will do: plain values, compared without a database."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
 from uuid import UUID
 
-from apps.sync.domain.knowledge import ItemStatus, Layer
+from apps.sync.domain.knowledge import ItemStatus, KnowledgeItem, Layer
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,3 +119,18 @@ class Plan:
     forgotten: frozenset[str] = frozenset()
     left: frozenset[str] = frozenset()
     pointers: dict[str, UUID] = field(default_factory=dict)
+
+
+def detect_delta(stored: Mapping[str, StoredItem], items: Mapping[str, KnowledgeItem]) -> Delta:
+    """Return what is new, changed, gone and as it was, in one pass over each side."""
+    added, updated, unchanged = [], [], []
+    for item_id, item in items.items():
+        before = stored.get(item_id)
+        if before is None:
+            added.append(item_id)
+        elif before.hash == item.hash:
+            unchanged.append(item_id)
+        else:
+            updated.append(item_id)
+    deleted = stored.keys() - items.keys()
+    return Delta(*(tuple(sorted(ids)) for ids in (added, updated, deleted, unchanged)))

@@ -1,4 +1,4 @@
-"""Whether a sync should run now, and why (spec 003, sync triggers)."""
+"""Whether a sync should run now, why, and when a failed one is tried again (spec 003, sync triggers)."""
 
 import re
 from collections.abc import Iterator
@@ -13,6 +13,8 @@ PART = re.compile(r"(\d+)([dhms])")
 MAX_DURATION_SECONDS = 3_650 * 86_400
 # Clocks of two machines may differ by so much; a time further ahead was taken from a clock that was wrong.
 MAX_AHEAD = timedelta(minutes=5)
+FIRST_DELAY = timedelta(minutes=1)
+LONGEST_DELAY = timedelta(hours=1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,8 +91,12 @@ def should_sync(facts: TriggerFacts, now: datetime) -> ShouldSync:
     met = next(triggers_met(facts, now), None)
     if met:
         return met
-    due = next_due(facts, now)
-    return ShouldSync(False, "manual", "No trigger is met." if due else no_trigger_words(facts), due)
+    daily = last_time(facts.daily_at, now) + timedelta(days=1) if facts.daily_at else None
+    due = min(filter(None, (staleness_ends(facts), daily)), default=None)
+    detail = "The source has no trigger; a person or a program starts its syncs."
+    if facts.session_threshold:
+        detail = f"{facts.sessions_since_sync} sessions since the last sync, of {facts.session_threshold}."
+    return ShouldSync(False, "manual", "No trigger is met." if due else detail, due)
 
 
 def triggers_met(facts: TriggerFacts, now: datetime) -> Iterator[ShouldSync]:
@@ -134,14 +140,7 @@ def last_time(at: time, now: datetime) -> datetime:
     return today if today <= now else today - timedelta(days=1)
 
 
-def next_due(facts: TriggerFacts, now: datetime) -> datetime | None:
-    """Return the first moment at which time alone makes a sync due; None if there is none."""
-    daily = last_time(facts.daily_at, now) + timedelta(days=1) if facts.daily_at else None
-    return min(filter(None, (staleness_ends(facts), daily)), default=None)
-
-
-def no_trigger_words(facts: TriggerFacts) -> str:
-    """Return why nothing is due at any time."""
-    if facts.session_threshold:
-        return f"{facts.sessions_since_sync} sessions since the last sync, of {facts.session_threshold}."
-    return "The source has no trigger; a person or a program starts its syncs."
+def retry_delay(failures: int) -> timedelta:
+    """Return how long to wait after so many failures in a row: a minute after the first, doubled up to an hour."""
+    doublings = min(max(failures, 1) - 1, 10)
+    return min(FIRST_DELAY * (1 << doublings), LONGEST_DELAY)

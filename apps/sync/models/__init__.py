@@ -1,6 +1,5 @@
 """Sources of knowledge, their items, and their syncs."""
 
-from apps.sync.models.deliveries import WebhookDelivery
 from apps.sync.models.runs import (
     ConflictTypeChoices,
     PointerActionChoices,
@@ -27,6 +26,7 @@ from apps.sync.models.sources import (
     LayerChoices,
     SourceKind,
     SyncState,
+    WebhookDelivery,
 )
 
 __all__ = [

@@ -1,7 +1,6 @@
 """The store of sources of knowledge: they belong to their owner with everything below them."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
 from uuid import UUID
 
 from django.db import transaction
@@ -66,7 +65,14 @@ class KnowledgeStore(PersonalStore):
         columns, rows = Columns(KnowledgeSource), dict[UUID, KnowledgeSource]()
         for place, line in enumerate(lines):
             try:
-                source = read_source(columns.read(with_kind(line), ["source_kind"]))
+                if isinstance(line, Mapping) and "source_kind" in line:
+                    line = {**line, "kind": line["source_kind"]}
+                # Whether its path may be read here is decided when it is read.
+                values = columns.read(line, ["source_kind"])
+                checked = check_values({name: value for name, value in values.items() if name in CHECKS})
+                parse_location(checked["location"], kind=checked["kind"])
+                held = {"credentials": "", "webhook_secret": "", "paused": values["paused"] or IMPORTED}
+                source = KnowledgeSource(**{**values, **checked, **held})
                 if not source.user_id or source.uuid in rows:
                     raise ValueError("a source has an owner, and is there once")
             except ValueError as error:
@@ -111,22 +117,6 @@ class KnowledgeStore(PersonalStore):
         """Yield where sources are left."""
         if KnowledgeSource.objects.filter(user_id=user_id).exists():
             yield "sources of knowledge"
-
-
-def with_kind(line: Any) -> Any:
-    """Return a line with the kind of the source in its column."""
-    return {**line, "kind": line["source_kind"]} if isinstance(line, Mapping) and "source_kind" in line else line
-
-
-def read_source(values: dict[str, Any]) -> KnowledgeSource:
-    """Return a source of imported columns. Raises InvalidInputError for values that no operator could set.
-
-    Whether its path may be read here is decided when it is read.
-    """
-    checked = check_values({name: value for name, value in values.items() if name in CHECKS})
-    parse_location(checked["location"], kind=checked["kind"])
-    held = {"credentials": "", "webhook_secret": "", "paused": values["paused"] or IMPORTED}
-    return KnowledgeSource(**{**values, **checked, **held})
 
 
 STORES = (KnowledgeStore(),)

@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Protocol
 
 from apps.sync.domain.knowledge import RefusedFile
-from apps.sync.domain.readers.refusals import SYMLINK
+from apps.sync.domain.readers.found import SYMLINK
 
 __all__ = [
     "FILE_CHANGED",

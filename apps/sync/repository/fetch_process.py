@@ -46,7 +46,7 @@ class SecretRefusedError(Exception):
 
 
 class Callbacks(pygit2.RemoteCallbacks):
-    """Answers of the hub to libgit2. secret: with `kind` as in secrets.py, or empty."""
+    """Answers of the hub to libgit2. secret: with `kind` as in source.py, or empty."""
 
     def __init__(self, secret: dict[str, str], user: str, max_bytes: int) -> None:
         super().__init__()

@@ -36,11 +36,6 @@ def open_local(path: Path) -> pygit2.Repository:
         ) from error
 
 
-def make_bare(path: Path) -> pygit2.Repository:
-    """Create an empty repository without templates."""
-    return pygit2.init_repository(str(path), bare=True)
-
-
 def read_object(repository: pygit2.Repository, oid: pygit2.Oid, *, max_bytes: int) -> tuple[ObjectType, bytes]:
     """Return an object with its kind; its bytes are checked against its id. Raises GIT_ERRORS, ValueError by size."""
     _, size = repository.odb.read_header(oid)

@@ -53,17 +53,14 @@ class LocalCopy:
 
     def copy(self, commit: pygit2.Oid) -> None:
         """Copy a commit with its history. Raises KnowledgeUnavailableError by the limits, or when it is damaged."""
-        self._retry_damaged()
-        if commit not in self.mirror:
-            self._add_history(commit)
-        # The commits come last: one that is there has all that belongs to it.
-        self._write({**self._folders, **self._files, **self._commits})
-
-    def _retry_damaged(self) -> None:
         for oid, refused in list(self.left_out.items()):
             if refused.code == OBJECT_DAMAGED:
                 del self.left_out[oid]
                 self._add_file(pygit2.Oid(hex=oid))
+        if commit not in self.mirror:
+            self._add_history(commit)
+        # The commits come last: one that is there has all that belongs to it.
+        self._write({**self._folders, **self._files, **self._commits})
 
     def _add_history(self, head: pygit2.Oid) -> None:
         for commit in self._new_commits(head):

@@ -16,7 +16,7 @@ from django.conf import settings
 
 from apps.sync.domain.errors import KnowledgeUnavailableError
 from apps.sync.domain.knowledge import RefusedFile
-from apps.sync.repository.library import GIT_ERRORS, make_bare
+from apps.sync.repository.library import GIT_ERRORS
 from apps.sync.repository.trees import EMPTY_TREE, root_of
 
 HEAD = "refs/memoryhub/head"
@@ -97,7 +97,7 @@ class Mirror:
     def replacing(self, identity: str) -> Iterator[pygit2.Repository]:
         """Make a new copy in the block, which takes the place of the old one when all went well. Under the lock."""
         aside = Path(tempfile.mkdtemp(prefix=f"{self.path.name}.new-", dir=self.folder))
-        repository = make_bare(aside)
+        repository = pygit2.init_repository(str(aside), bare=True)  # without templates
         (aside / IDENTITY).write_text(identity)
         if self.reports_damage():
             (aside / DAMAGED).write_text(f"{(self.path / DAMAGED).read_text()}made again\n")

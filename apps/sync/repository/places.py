@@ -116,17 +116,13 @@ def _places_of(folder: Path) -> Iterator[Path]:
         yield common
     for place in {folder, common}:
         for name in _NOTES:
-            yield _file_at(place / name)
+            path = place / name
+            real = path.resolve()
+            if real.exists() and not real.is_file():
+                raise unreadable(path.name)
+            yield real
         yield from _below(place / "refs")
     yield from _below(common / "objects")
-
-
-def _file_at(path: Path) -> Path:
-    """Return a file without links, which need not be there. Raises KnowledgeUnavailableError for what is no file."""
-    real = path.resolve()
-    if real.exists() and not real.is_file():
-        raise unreadable(path.name)
-    return real
 
 
 def _below(start: Path) -> Iterator[Path]:

@@ -11,8 +11,7 @@ from typing import IO
 
 from apps.sync.domain.errors import KnowledgeUnavailableError
 from apps.sync.repository.locations import Location
-from apps.sync.repository.secrets import fetch_secret
-from apps.sync.repository.source import ReadLimits
+from apps.sync.repository.source import ReadLimits, fetch_secret
 
 PROGRAM = Path(__file__).with_name("fetch_process.py")
 # Python, libgit2 and its caches; what is received is mapped and unpacked besides.

@@ -1,8 +1,10 @@
-"""What a reader has to know of a source, and the limits of reading."""
+"""What a reader has to know of a source, the limits of reading, and its secrets: never in the database."""
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 from uuid import UUID, uuid5
 
@@ -19,6 +21,10 @@ if TYPE_CHECKING:
 
 # Of the names of copies that several sources read.
 _SHARED = UUID("5f0c3f0e-2b1d-4c1c-9d53-6a1f0d9a7b64")
+MAX_SECRET_BYTES = 100_000
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9_-]{0,99}")
+# Forges take any user with a token.
+TOKEN_USER = "git"  # noqa: S105
 
 
 @dataclass(frozen=True)
@@ -96,3 +102,42 @@ def too_many_files(limit: int) -> KnowledgeUnavailableError:
         f"The source has more than {limit:,} files (MEMORYHUB_SYNC_MAX_FILES): name the folder that holds the "
         "knowledge, exclude some, or raise the limit."
     )
+
+
+def check_secret_name(name: str, attr: str = "credentials") -> None:
+    """Raise InvalidInputError unless this can be the name of a secret."""
+    if not _NAME.fullmatch(name):
+        raise InvalidInputError("The name of a secret has letters, digits, - and _, at most 100.", attr=attr)
+
+
+def read_secret(name: str) -> str:
+    """Return a secret. Raises KnowledgeUnavailableError when there is none."""
+    check_secret_name(name)
+    variable = name.upper().replace("-", "_")
+    if text := settings.MEMORYHUB.sync.secrets.get(variable, "").strip():
+        return text
+    try:
+        with (Path(settings.SYNC_SECRETS_DIR) / name).open("rb") as file:
+            text = file.read(MAX_SECRET_BYTES).decode().strip()
+    except (OSError, UnicodeError):
+        text = ""
+    if not text:
+        raise KnowledgeUnavailableError(
+            f"There is no secret {name}: set MEMORYHUB_SYNC_SECRET_{variable}, or write it to the file "
+            f"sync-secrets/{name} of the data directory."
+        )
+    return text
+
+
+def fetch_secret(name: str) -> dict[str, str]:
+    """Return a secret by its kind, as `fetch_process` takes it; empty without a name.
+
+    A private key for ssh, `user:password`, or a token.
+    """
+    if not name:
+        return {}
+    text = read_secret(name)
+    if text.startswith("-----BEGIN"):
+        return {"kind": "key", "key": f"{text}\n"}
+    user, colon, password = text.partition(":")
+    return {"kind": "password", "user": user if colon else TOKEN_USER, "password": password if colon else text}

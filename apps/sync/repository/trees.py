@@ -105,7 +105,12 @@ class Trees:
             before = self.read(old_tree) if old_tree else {}
             after = self.read(new_tree) if new_tree else {}
             changed = after.items() - before.items() if before else after.items()
-            self._spend(len(changed) + len(before.keys() - after.keys()))
+            self._left -= len(changed) + len(before.keys() - after.keys())
+            if self._left < 0:
+                raise KnowledgeUnavailableError(
+                    "The repository has more files than MEMORYHUB_SYNC_MAX_FILES allows to examine: name the folder "
+                    "that holds the knowledge, or raise the limit."
+                )
             for name, row in changed:
                 if is_skipped(name):
                     continue
@@ -165,14 +170,6 @@ class Trees:
         except GIT_ERRORS as error:
             raise damaged_tree(oid) from error
         return {row[1]: row for row in rows}
-
-    def _spend(self, entries: int) -> None:
-        self._left -= entries
-        if self._left < 0:
-            raise KnowledgeUnavailableError(
-                "The repository has more files than MEMORYHUB_SYNC_MAX_FILES allows to examine: name the folder that "
-                "holds the knowledge, or raise the limit."
-            )
 
 
 def damaged_tree(oid: pygit2.Oid) -> KnowledgeUnavailableError:

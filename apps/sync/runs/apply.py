@@ -1,7 +1,7 @@
 """Writing what a sync found: pointers, rows, state, and what takes it back, in one transaction."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 from uuid import UUID
@@ -15,13 +15,13 @@ from apps.core.steps import Step
 from apps.semantic.domain.memory import MemoryDraft
 from apps.semantic.selectors import ManagedMemory, managed_get
 from apps.semantic.services import PreparedManaged, managed_write
-from apps.sync.domain.checksum import items_digest
+from apps.sync.domain.as_json import items_digest
+from apps.sync.domain.knowledge import ItemStatus, Layer
 from apps.sync.domain.state import Plan, PointerAction, PointerChange, StoredItem
 from apps.sync.models import KnowledgeItem, KnowledgeSource, PointerActionChoices, SyncChange, SyncRun, SyncRunState
 from apps.sync.runs.compare import Comparison
 from apps.sync.runs.lock import LockLostError, require_lock
-from apps.sync.runs.pointers import draft_to_json, memory_to_json
-from apps.sync.runs.rows import batches, delete_items, item_of, item_row, read_rows, row_to_json, stored_of, write_items
+from apps.sync.runs.rows import COLUMNS, batches, delete_items, item_of, item_row, read_rows, write_items
 from apps.sync.runs.stored import ITEMS, Stored
 
 
@@ -33,27 +33,15 @@ class Prepared:
     written: Sequence[tuple[PointerChange, MemoryDraft]]
     parts: Sequence[PreparedManaged]
 
-    @property
-    def pointers(self) -> list[UUID]:
-        """Return the pointers that are changed or deleted."""
-        return [change.pointer for change in self.plan.changes if change.pointer is not None]
 
-    @property
-    def deletes(self) -> dict[UUID, str]:
-        """Return the pointers to delete, with why."""
-        return {
-            one.pointer: one.reason for one in self.plan.changes if one.action is PointerAction.DELETE and one.pointer
-        }
-
-
-@dataclass
+@dataclass(frozen=True)
 class Applied:
     """What was written: a digest of the items as they are stored now, and which ids got, changed and lost a pointer."""
 
     digest: str
-    added: set[str] = field(default_factory=set)
-    updated: set[str] = field(default_factory=set)
-    deleted: set[str] = field(default_factory=set)
+    added: set[str]
+    updated: set[str]
+    deleted: set[str]
 
 
 def begin_apply(source: KnowledgeSource, run: SyncRun) -> None:
@@ -75,23 +63,28 @@ def apply_plan(
 
     commit: at which the items were read. Raises SpaceChangedError, UnavailableError, UserLockedError.
     """
-    now = utcnow(clock)
-    memories = {uuid: one for uuid, one in managed_get(prepared.pointers).items() if one.is_active}
+    plan, source, now = prepared.plan, comparison.source, utcnow(clock)
+    pointers = [change.pointer for change in plan.changes if change.pointer is not None]
+    memories = {uuid: one for uuid, one in managed_get(pointers).items() if one.is_active}
     uuids = write_pointers(run, prepared, clock)
     step("pointers")
-    writing = Writing(comparison, stored, prepared, uuids, commit, now)
-    rows, gone = writing.rows(), writing.gone()
-    before = read_rows(comparison.source, {*(row.item_id for row in rows), *gone, *writing.changed_ids()})
+    written = {change.item_id: uuid for (change, _), uuid in zip(prepared.written, uuids, strict=True)}
+    rows = rows_to_write(comparison, stored, plan, {**plan.pointers, **written}, commit, now)
+    gone, changed = set(plan.forgotten), {change.item_id for change in plan.changes}
+    before = read_rows(source, {*(row.item_id for row in rows), *gone, *changed})
     if ITEMS in stored.damaged:
         before = {row.item_id: row for row in before.values() if repair_row(row, stored)}
-        KnowledgeItem.objects.filter(source=comparison.source).delete()
-    delete_items(comparison.source, gone)
+        KnowledgeItem.objects.filter(source=source).delete()
+    delete_items(source, gone)
     write_items(rows)
     step("items")
-    changes = ChangeRows(run, before, {row.item_id: row for row in rows}, memories)
-    changes.write(prepared, uuids, gone)
+    ChangeRows(run, before, {row.item_id: row for row in rows}, memories).write(prepared, uuids, gone)
     step("changes")
-    return writing.applied(rows, gone)
+    ids: dict[PointerAction, set[str]] = {action: set() for action in PointerAction}
+    for change in plan.changes:
+        ids[change.action].add(change.item_id)
+    digest = digest_after(stored, rows, gone)
+    return Applied(digest, ids[PointerAction.CREATE], ids[PointerAction.UPDATE], ids[PointerAction.DELETE])
 
 
 def repair_row(row: KnowledgeItem, stored: Stored) -> bool:
@@ -110,7 +103,9 @@ def repair_row(row: KnowledgeItem, stored: Stored) -> bool:
 def write_pointers(run: SyncRun, prepared: Prepared, clock: Clock) -> list[UUID]:
     """Write the memories of a plan. Return the id of each written one."""
     uuids: list[UUID] = []
-    deletes: Mapping[UUID, str] = prepared.deletes
+    deletes: Mapping[UUID, str] = {
+        one.pointer: one.reason for one in prepared.plan.changes if one.action is PointerAction.DELETE and one.pointer
+    }
     for part in prepared.parts:
         uuids += managed_write(manager=run.source.manager, prepared=part, deletes=deletes, actor=run.actor, clock=clock)
         deletes = {}
@@ -119,80 +114,44 @@ def write_pointers(run: SyncRun, prepared: Prepared, clock: Clock) -> list[UUID]
     return uuids
 
 
-@dataclass(frozen=True)
-class Writing:
-    """Which rows of items a sync writes. uuids: of the written memories."""
+def rows_to_write(
+    comparison: Comparison, stored: Stored, plan: Plan, pointers: Mapping[str, UUID], commit: str, now: datetime
+) -> list[KnowledgeItem]:
+    """Return the rows of items that are not as they are stored. pointers: of the items, with those just written.
 
-    comparison: Comparison
-    stored: Stored
-    prepared: Prepared
-    uuids: Sequence[UUID]
-    commit: str
-    now: datetime
+    Rows of items that a person decides about, or that a later run writes, stay.
+    """
+    # Once: with a limit most items may be left for later, and joining both sets for each takes quadratic time.
+    skipped, rows = plan.held | plan.left, []
+    for item_id, item in comparison.items.items():
+        former, pointer = comparison.stored.get(item_id), pointers.get(item_id)
+        if item_id in skipped:
+            if ITEMS in stored.damaged and former:
+                # As its pointer says that it was.
+                row = item_row(comparison.source, item, former.pointer, commit, now)
+                row.hash, row.status, row.layer = former.hash, former.status.value, former.layer.value
+                rows.append(row)
+            continue
+        place = stored.places.get(item_id)
+        is_read_before = bool(former and place and former.hash == item.hash and place.path == item.path)
+        if is_read_before and former == StoredItem(item_id, item.hash, item.status, item.layer, pointer):
+            continue
+        read_at = place.commit if is_read_before and place else commit
+        rows.append(item_row(comparison.source, item, pointer, read_at, now))
+    return rows
 
-    @property
-    def skipped(self) -> frozenset[str]:
-        """Return the ids whose rows stay: a person decides about them, or a later run does."""
-        return self.prepared.plan.held | self.prepared.plan.left
 
-    def changed_ids(self) -> set[str]:
-        """Return the ids of which a pointer was changed."""
-        return {change.item_id for change in self.prepared.plan.changes}
-
-    def pointers(self) -> dict[str, UUID]:
-        """Return the pointer of each item."""
-        written = {change.item_id: uuid for (change, _), uuid in zip(self.prepared.written, self.uuids, strict=True)}
-        return {**self.prepared.plan.pointers, **written}
-
-    def rows(self) -> list[KnowledgeItem]:
-        """Return the rows of items that are not as they are stored."""
-        # Once: with a limit most items may be left for later, and joining both sets for each takes quadratic time.
-        pointers, skipped, rows = self.pointers(), self.skipped, []
-        for item_id, item in self.comparison.items.items():
-            stored, pointer = self.comparison.stored.get(item_id), pointers.get(item_id)
-            if item_id in skipped:
-                if ITEMS in self.stored.damaged and stored:
-                    rows.append(self.rebuilt_row(item_id, stored))
-                continue
-            place = self.stored.places.get(item_id)
-            is_read_before = bool(stored and place and stored.hash == item.hash and place.path == item.path)
-            if is_read_before and stored == StoredItem(item_id, item.hash, item.status, item.layer, pointer):
-                continue
-            commit = place.commit if is_read_before and place else self.commit
-            rows.append(item_row(self.comparison.source, item, pointer, commit, self.now))
-        return rows
-
-    def rebuilt_row(self, item_id: str, stored: StoredItem) -> KnowledgeItem:
-        """Return the row of an item that is left for later, as its pointer says that it was."""
-        item = self.comparison.items[item_id]
-        row = item_row(self.comparison.source, item, stored.pointer, self.commit, self.now)
-        row.hash, row.status, row.layer = stored.hash, stored.status.value, stored.layer.value
-        return row
-
-    def gone(self) -> set[str]:
-        """Return the ids whose rows are deleted."""
-        return set(self.prepared.plan.forgotten)
-
-    def applied(self, rows: Iterable[KnowledgeItem], gone: set[str]) -> Applied:
-        """Return what was written."""
-        applied = Applied(self.digest(rows, gone))
-        of_action = {
-            PointerAction.CREATE: applied.added,
-            PointerAction.UPDATE: applied.updated,
-            PointerAction.DELETE: applied.deleted,
-        }
-        for change in self.prepared.plan.changes:
-            of_action[change.action].add(change.item_id)
-        return applied
-
-    def digest(self, rows: Iterable[KnowledgeItem], gone: set[str]) -> str:
-        """Return a digest of all items as they are stored now."""
-        is_rebuilt = ITEMS in self.stored.damaged
-        written = {row.item_id: stored_of(row) for row in rows}
-        if not (written or gone or is_rebuilt):
-            return self.stored.items_digest
-        items = {} if is_rebuilt else {key: item for key, item in self.stored.items.items() if key not in gone}
-        return items_digest((items | written).values())
+def digest_after(stored: Stored, rows: Iterable[KnowledgeItem], gone: set[str]) -> str:
+    """Return a digest of all items as they are stored now."""
+    is_rebuilt = ITEMS in stored.damaged
+    written = {
+        row.item_id: StoredItem(row.item_id, row.hash, ItemStatus(row.status), Layer(row.layer), row.pointer)
+        for row in rows
+    }
+    if not (written or gone or is_rebuilt):
+        return stored.items_digest
+    items = {} if is_rebuilt else {key: item for key, item in stored.items.items() if key not in gone}
+    return items_digest((items | written).values())
 
 
 @dataclass(frozen=True)
@@ -218,21 +177,16 @@ class ChangeRows:
     ) -> SyncChange:
         """Return the row of a change of a pointer."""
         pointer = written or change.pointer
-        before = self.sides(self.before.get(change.item_id))
-        memory = self.memories.get(pointer) if pointer else None
-        if memory:
+        row = self.before.get(change.item_id)
+        before = self.side(row)
+        if memory := self.memories.get(pointer) if pointer else None:
             before["memory"] = memory_to_json(memory)
-        is_gone = change.item_id in gone
-        after = self.sides(None if is_gone else self.after.get(change.item_id) or self.before.get(change.item_id))
+        after = self.side(None if change.item_id in gone else self.after.get(change.item_id) or row)
         if draft:
-            after["memory"] = draft_to_json(draft)
+            after["memory"] = memory_to_json(draft)
+        action = PointerActionChoices(change.action.value)
         return SyncChange(
-            run=self.run,
-            item_id=change.item_id,
-            action=PointerActionChoices(change.action.value),
-            pointer=pointer,
-            before=before,
-            after=after,
+            run=self.run, item_id=change.item_id, action=action, pointer=pointer, before=before, after=after
         )
 
     def of_item(self, item_id: str) -> SyncChange:
@@ -240,10 +194,22 @@ class ChangeRows:
         before, after = self.before.get(item_id), self.after.get(item_id)
         action = PointerActionChoices.UPDATE if after else PointerActionChoices.DELETE
         return SyncChange(
-            run=self.run, item_id=item_id, action=action, before=self.sides(before), after=self.sides(after)
+            run=self.run, item_id=item_id, action=action, before=self.side(before), after=self.side(after)
         )
 
     @staticmethod
-    def sides(row: KnowledgeItem | None) -> dict[str, Any]:
+    def side(row: KnowledgeItem | None) -> dict[str, Any]:
         """Return a side of a change with the row of an item."""
-        return {"item": row_to_json(row)} if row else {}
+        return {"item": COLUMNS.values(row)} if row else {}
+
+
+def memory_to_json(memory: ManagedMemory | MemoryDraft) -> dict[str, Any]:
+    """Return a memory, or a draft of one, as the change of a run keeps it."""
+    return {
+        "content": memory.content,
+        "metadata": dict(memory.metadata),
+        "type": memory.type,
+        "project": memory.project,
+        "keywords": list(memory.keywords),
+        "importance": memory.importance,
+    }

@@ -1,18 +1,25 @@
 """What a sync will do about the items of a source: derive, compare and plan (spec 003)."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from uuid import UUID
 
 from apps.core.domain.errors import NotFoundError
 from apps.semantic.selectors import managed_deleted, managed_memories
-from apps.sync.domain.conflicts import choose_resolution, detect_conflicts
-from apps.sync.domain.delta import detect_delta
 from apps.sync.domain.items import derive_items
 from apps.sync.domain.knowledge import KnowledgeItem, RefusedFile
-from apps.sync.domain.plan import make_plan
+from apps.sync.domain.plan import choose_resolution, detect_conflicts, make_plan
 from apps.sync.domain.pointers import pointer_content
-from apps.sync.domain.state import ConflictType, Delta, Plan, Resolution, SeenPointer, StoredItem, SyncConflict
+from apps.sync.domain.state import (
+    ConflictType,
+    Delta,
+    Plan,
+    Resolution,
+    SeenPointer,
+    StoredItem,
+    SyncConflict,
+    detect_delta,
+)
 from apps.sync.models import KnowledgeSource, PointerConflict, SyncConflictState
 from apps.sync.runs.manifest import Manifest
 from apps.sync.runs.stored import Stored
@@ -64,37 +71,24 @@ def compare(source: KnowledgeSource, manifest: Manifest, stored: Stored, *, cont
     refused = (*manifest.refused, *derived.refused)
     active = frozenset(pointer.uuid for pointer in stored.pointers)
     items, pointers = stored.items, stored.pointers
-    if kept := unread_items(manifest, stored) - derived.items.keys():
+    # Items whose files are there, cannot be read now and are not remembered: their rows and pointers stay as they are.
+    unread = manifest.unread
+    kept = {key for key, place in stored.places.items() if place.path in unread} - derived.items.keys()
+    if kept:
         items = {key: item for key, item in items.items() if key not in kept}
         pointers = [pointer for pointer in pointers if pointer.item_id not in kept]
     if contents:
-        pointers = marked_changed(source, derived.items, pointers)
+        # Without a hash those that do not say what their items say.
+        said = {memory.uuid: memory.content for memory in managed_memories(source.manager)}
+        pointers = [
+            replace(pointer, hash="")
+            if (item := derived.items.get(pointer.item_id)) is not None
+            and pointer.hash == item.hash
+            and said.get(pointer.uuid) != pointer_content(item, source.name)
+            else pointer
+            for pointer in pointers
+        ]
     return make_comparison(source, derived.items, derived.items, items, pointers, refused, active)
-
-
-def marked_changed(
-    source: KnowledgeSource, items: Mapping[str, KnowledgeItem], pointers: Sequence[SeenPointer]
-) -> list[SeenPointer]:
-    """Return pointers, without a hash those that do not say what their items say."""
-    contents = {memory.uuid: memory.content for memory in managed_memories(source.manager)}
-    return [
-        replace(pointer, hash="")
-        if (item := items.get(pointer.item_id)) is not None
-        and pointer.hash == item.hash
-        and contents.get(pointer.uuid) != pointer_content(item, source.name)
-        else pointer
-        for pointer in pointers
-    ]
-
-
-def unread_items(manifest: Manifest, stored: Stored) -> set[str]:
-    """Return the ids of stored items whose files are there, cannot be read now, and are not remembered.
-
-    They are left out of the comparison, so that their rows and pointers stay as they are.
-    """
-    if not (unread := manifest.unread):
-        return set()
-    return {item_id for item_id, place in stored.places.items() if place.path in unread}
 
 
 def compare_one(comparison: Comparison, item_id: str) -> Comparison:
@@ -140,14 +134,9 @@ def decided_conflicts(source: KnowledgeSource) -> list[SyncConflict]:
         source=source, state=SyncConflictState.RESOLVED, resolution=Resolution.KEEP_MEMORY
     )
     return [
-        conflict_of(row)
+        SyncConflict(
+            ConflictType(row.type), row.item_id, tuple(row.pointers), Resolution(row.suggested), dict(row.detail)
+        )
         for row in rows
         if row.resolved_by or choose_resolution(ConflictType(row.type), source.resolutions) is Resolution.KEEP_MEMORY
     ]
-
-
-def conflict_of(row: PointerConflict) -> SyncConflict:
-    """Return the conflict that a row keeps."""
-    return SyncConflict(
-        ConflictType(row.type), row.item_id, tuple(row.pointers), Resolution(row.suggested), dict(row.detail)
-    )

@@ -10,14 +10,14 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 
 from apps.sync.domain.errors import CommitGoneError
-from apps.sync.domain.knowledge import Convention, Layer, ParsedFile, ReadSettings, RefusedFile
+from apps.sync.domain.knowledge import Convention, ItemStatus, Layer, ParsedFile, ReadMapping, ReadSettings, RefusedFile
+from apps.sync.domain.readers.found import SKIPPED
 from apps.sync.domain.readers.read import read_file
-from apps.sync.domain.readers.refusals import SKIPPED
+from apps.sync.domain.readers.text import fold
 from apps.sync.models import KnowledgeSource
 from apps.sync.repository.entries import PASSING_CODES, FileEntry, FileUnreadableError, SourceReader
 from apps.sync.repository.source import read_limits
 from apps.sync.runs.stored import FILES, FileRow, Stored
-from apps.sync.sources.values import read_mapping
 
 # Raised when files are read otherwise than by former versions of the hub: then the next sync reads all of them.
 READERS_VERSION = 2
@@ -71,12 +71,6 @@ def read_digest(source: KnowledgeSource) -> str:
     return hashlib.sha256(json.dumps(parts, sort_keys=True).encode()).hexdigest()
 
 
-def reads_known_kinds(source: KnowledgeSource) -> bool:
-    """Return whether only documents of known kinds are read: of a whole repository of which nothing more was said."""
-    is_whole = not source.folder and not source.include
-    return is_whole and Convention(source.convention) is Convention.AUTO
-
-
 def read_manifest(
     source: KnowledgeSource, reader: SourceReader, stored: Stored, *, full: bool, progress: Progress
 ) -> Manifest:
@@ -92,7 +86,8 @@ def read_manifest(
             return reading.read_touched(commit)
         except CommitGoneError:
             fallback = COMMIT_GONE
-    return Manifest(commit, reading.read_all(commit), commits=0, fallback=fallback)
+    known = stored.remembered if FILES in stored.damaged else stored.files
+    return Manifest(commit, reading.read(list(reader.list(commit)), known), commits=0, fallback=fallback)
 
 
 @dataclass(frozen=True)
@@ -108,18 +103,22 @@ class Reading:
     def settings(self) -> ReadSettings:
         """Return how the files are read."""
         source = self.source
+        # Of a whole repository of which nothing more was said only documents of known kinds are read.
+        is_whole = not source.folder and not source.include
         return ReadSettings(
             Convention(source.convention),
             Layer(source.layer),
             read_limits().file_bytes,
-            read_mapping(source.mapping),
-            only_known=reads_known_kinds(source),
+            ReadMapping(
+                fields={fold(key): field for key, field in source.mapping.get("fields", {}).items()},
+                statuses={
+                    " ".join(key.casefold().split()): ItemStatus(one)
+                    for key, one in source.mapping.get("statuses", {}).items()
+                },
+                kinds={key.strip("/"): kind.upper() for key, kind in source.mapping.get("kinds", {}).items()},
+            ),
+            only_known=is_whole and Convention(source.convention) is Convention.AUTO,
         )
-
-    @property
-    def is_as_before(self) -> bool:
-        """Return whether the stored files were read by the present settings."""
-        return self.stored.state.read_digest == read_digest(self.source)
 
     def reason_for_all(self) -> str:
         """Return why an incremental sync has to read all files; empty where it has not."""
@@ -127,12 +126,7 @@ class Reading:
             return CORRUPTED
         if not self.stored.state.files_commit:
             return NO_STATE
-        return "" if self.is_as_before else SETTINGS_CHANGED
-
-    def read_all(self, commit: str) -> dict[str, FileRow]:
-        """Read every file, whatever is known of it."""
-        known = self.stored.remembered if FILES in self.stored.damaged else self.stored.files
-        return self.read(list(self.reader.list(commit)), known)
+        return "" if self.stored.state.read_digest == read_digest(self.source) else SETTINGS_CHANGED
 
     def read_touched(self, commit: str) -> Manifest:
         """Read what commits have touched since, and what could not be read for a passing reason.

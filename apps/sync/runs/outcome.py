@@ -11,7 +11,7 @@ from apps.core.domain.clock import Clock, utcnow
 from apps.core.domain.errors import MemoryHubError, UnavailableError
 from apps.events.services import emit
 from apps.sync import metrics
-from apps.sync.domain.backoff import next_try
+from apps.sync.domain.triggers import retry_delay
 from apps.sync.events import SyncFailed, SyncFinished
 from apps.sync.models import KnowledgeSource, SyncKind, SyncRun, SyncRunState, SyncState
 
@@ -87,7 +87,10 @@ def fail_run(run: SyncRun, error: BaseException, clock: Clock) -> None:
 
     It is tried again later and later (spec 003, knowledge unavailable).
     """
-    code, detail = describe(error)
+    # Of unexpected errors only the kind may be shown.
+    code, detail = ERROR, f"{ERROR_DETAIL} ({type(error).__name__})"
+    if isinstance(error, MemoryHubError):
+        code, detail = error.code[:50], error.detail[:MAX_DETAIL_CHARS]
     logger.log(
         logging.WARNING if isinstance(error, MemoryHubError) else logging.ERROR,
         "sync %s (%s) of source %s failed at %s with %s (%s) and was rolled back: pointers and state are as before%s",
@@ -109,13 +112,6 @@ def fail_run(run: SyncRun, error: BaseException, clock: Clock) -> None:
     except Error as failure:
         # The next start finds that the run was interrupted.
         logger.warning("the failure of sync %s could not be recorded: %s", run.uuid, type(failure).__name__)
-
-
-def describe(error: BaseException) -> tuple[str, str]:
-    """Return the code of an error, and what may be shown of it: of unexpected ones only the kind."""
-    if isinstance(error, MemoryHubError):
-        return error.code[:50], error.detail[:MAX_DETAIL_CHARS]
-    return ERROR, f"{ERROR_DETAIL} ({type(error).__name__})"
 
 
 @transaction.atomic
@@ -153,7 +149,7 @@ def note_failure(run: SyncRun, *, is_retryable: bool, now: datetime) -> None:
         return
     state, _ = SyncState.objects.select_for_update().get_or_create(source=run.source)
     state.retries += 1
-    state.next_try_at = next_try(state.retries, now)
+    state.next_try_at = now + retry_delay(state.retries)
     state.save(update_fields=["retries", "next_try_at"])
     if is_retryable or state.retries < PAUSED_AFTER:
         return

@@ -8,15 +8,8 @@ from apps.core.domain.origin import WriteOrigin
 from apps.core.domain.scope import Scope
 from apps.semantic.domain.confidence import DecayPolicy
 from apps.semantic.domain.memory import MemoryDraft
-from apps.semantic.selectors import ManagedMemory
 from apps.sync.domain.knowledge import KnowledgeItem
-from apps.sync.domain.pointers import (
-    item_uuid,
-    pointer_content,
-    pointer_importance,
-    pointer_keywords,
-    pointer_metadata,
-)
+from apps.sync.domain.pointers import item_uuid, pointer_content, pointer_importance, pointer_keywords, pointer_metadata
 from apps.sync.models import KnowledgeItem as ItemRow
 from apps.sync.models import KnowledgeSource
 
@@ -37,30 +30,6 @@ def pointer_draft(source: KnowledgeSource, item: KnowledgeItem) -> MemoryDraft:
         origin=WriteOrigin.DOCUMENT,
         metadata=pointer_metadata(item, source.name, item_uuid(source.uuid, item.item_id)),
     )
-
-
-def draft_to_json(draft: MemoryDraft) -> dict[str, Any]:
-    """Return a draft as the change of a run keeps it."""
-    return {
-        "content": draft.content,
-        "metadata": draft.metadata,
-        "type": draft.type,
-        "project": draft.project,
-        "keywords": list(draft.keywords),
-        "importance": draft.importance,
-    }
-
-
-def memory_to_json(memory: ManagedMemory) -> dict[str, Any]:
-    """Return a memory as the change of a run keeps it."""
-    return {
-        "content": memory.content,
-        "metadata": dict(memory.metadata),
-        "type": memory.type,
-        "project": memory.project,
-        "keywords": list(memory.keywords),
-        "importance": memory.importance,
-    }
 
 
 def draft_from_json(source: KnowledgeSource, data: dict[str, Any]) -> MemoryDraft:

@@ -10,9 +10,8 @@ from apps.core.domain.errors import ConflictError, InvalidInputError, NotFoundEr
 from apps.core.domain.scope import Access
 from apps.core.steps import Step, no_step
 from apps.semantic.services import managed_prepare, managed_with_space
-from apps.sync.domain.conflicts import allowed_resolutions
 from apps.sync.domain.errors import StateCorruptedError
-from apps.sync.domain.plan import DIFFERENCES
+from apps.sync.domain.plan import DIFFERENCES, allowed_resolutions
 from apps.sync.domain.state import ConflictType, Plan, Resolution, SyncConflict
 from apps.sync.models import (
     KnowledgeSource,
@@ -24,13 +23,12 @@ from apps.sync.models import (
     SyncState,
 )
 from apps.sync.runs.apply import Prepared, apply_plan, begin_apply
-from apps.sync.runs.checkpoint import checkpoint_make
 from apps.sync.runs.compare import Comparison, compare, compare_one
-from apps.sync.runs.conflict_rows import write_conflicts
 from apps.sync.runs.lock import source_lock
 from apps.sync.runs.manifest import Manifest
 from apps.sync.runs.outcome import end_interrupted, finish_run
-from apps.sync.runs.stored import Stored, load_stored, state_digest
+from apps.sync.runs.rows import write_conflicts
+from apps.sync.runs.stored import Stored, checkpoint_make, load_stored, state_digest
 from apps.sync.runs.sync import begin_run, carry_out, read_again
 from apps.sync.runs.work import make_drafts, managed_change
 from apps.sync.sources.access import source_to_change
@@ -101,16 +99,12 @@ class ResolutionWork:
         self.run.from_commit = self.run.to_commit = stored.state.last_commit
         manifest = Manifest(stored.state.files_commit, stored.files)
         comparison = compare_one(compare(self.source, manifest, stored), self.conflict.item_id)
-        self.require_found(comparison)
-        managed_with_space(lambda: self.write(stored, comparison))
-
-    def require_found(self, comparison: Comparison) -> None:
-        """Raise ConflictError where the conflict is not there any more."""
         if self.conflict.type not in {one.type.value for one in comparison.conflicts}:
             PointerConflict.objects.filter(pk=self.conflict.pk).update(
                 state=SyncConflictState.OUTDATED, resolved_at=utcnow(self.clock)
             )
             raise ConflictError("The memory and its item no longer differ in this way.", code=OUTDATED)
+        managed_with_space(lambda: self.write(stored, comparison))
 
     def plan(self, comparison: Comparison) -> tuple[Plan, list[tuple[SyncConflict, Resolution]]]:
         """Return what is done, and each conflict of the item with what became of it: others wait on.

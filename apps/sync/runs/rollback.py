@@ -1,7 +1,6 @@
 """Taking back what was synced since a checkpoint (spec 003, checkpoint and rollback)."""
 
 from collections import Counter
-from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 from uuid import UUID
@@ -15,9 +14,10 @@ from apps.core.steps import Step, no_step
 from apps.semantic.domain.memory import MemoryDraft
 from apps.semantic.selectors import managed_get
 from apps.semantic.services import ManagedChange, managed_prepare, managed_with_space
-from apps.sync.domain.checksum import items_digest
+from apps.sync.domain.as_json import items_digest
 from apps.sync.domain.state import Plan, PointerAction, PointerChange
 from apps.sync.models import (
+    KnowledgeItem,
     PointerConflict,
     SyncChange,
     SyncCheckpoint,
@@ -28,14 +28,13 @@ from apps.sync.models import (
     SyncState,
 )
 from apps.sync.runs.apply import ChangeRows, Prepared, begin_apply, write_pointers
-from apps.sync.runs.checkpoint import checkpoint_make, checkpoint_read, restore_fields
 from apps.sync.runs.lock import source_lock
 from apps.sync.runs.outcome import end_interrupted, end_waiting, finish_run
 from apps.sync.runs.pointers import draft_from_json
-from apps.sync.runs.progress import RunProgress
-from apps.sync.runs.rows import delete_items, read_rows, row_from_json, write_items
-from apps.sync.runs.stored import load_items, load_stored, state_digest
+from apps.sync.runs.rows import COLUMNS, delete_items, read_rows, write_items
+from apps.sync.runs.stored import checkpoint_make, checkpoint_read, load_items, load_stored, state_digest
 from apps.sync.runs.sync import begin_run, carry_out, read_again
+from apps.sync.runs.work import RunProgress
 from apps.sync.sources.access import source_to_change
 
 REASON = "rollback"
@@ -96,17 +95,18 @@ class RollbackWork:
         self.run.from_commit = stored.state.last_commit
         checkpoint_make(self.source, self.run, stored, self.clock)
         self.step("checkpoint")
-        before = collect(self.changes())
+        before = Before()
+        for change in SyncChange.objects.filter(run__in=self.runs()).order_by("pk").iterator(1_000):
+            before.items.setdefault(change.item_id, change.before.get("item", {}))
+            if change.pointer is not None:
+                before.memories.setdefault(change.pointer, change.before.get("memory", {}))
+                before.item_of.setdefault(change.pointer, change.item_id)
         managed_with_space(lambda: self.write(before))
 
     def runs(self) -> list[int]:
         """Return the keys of the runs since the checkpoint, in the order in which they ran."""
         since = SyncCheckpoint.objects.filter(source=self.source, pk__gte=self.checkpoint.pk)
         return list(since.exclude(run=self.run).order_by("pk").values_list("run", flat=True))
-
-    def changes(self) -> Iterable[SyncChange]:
-        """Return the changes since the checkpoint, in their order."""
-        return SyncChange.objects.filter(run__in=self.runs()).order_by("pk").iterator(1_000)
 
     def write(self, before: Before) -> None:
         """Embed what was other text, and write all of it. Raises MemoryHubError, SpaceChangedError."""
@@ -123,7 +123,7 @@ class RollbackWork:
                 for (change, _), uuid in zip(prepared.written, uuids, strict=True)
                 if change.pointer
             }
-            rows = [row_from_json(self.source, data) for data in before.items.values() if data]
+            rows = [KnowledgeItem(source=self.source, **COLUMNS.read(data)) for data in before.items.values() if data]
             for row in rows:
                 row.pointer = moved.get(row.pointer, row.pointer) if row.pointer else None
             gone = {item_id for item_id, data in before.items.items() if not data}
@@ -136,7 +136,13 @@ class RollbackWork:
             self.step("changes")
             self.write_state()
             self.step("state")
-            self.finish(prepared.plan)
+            actions = [change.action for change in prepared.plan.changes]
+            run = self.run
+            run.added = actions.count(PointerAction.CREATE)
+            run.updated = actions.count(PointerAction.UPDATE)
+            run.deleted = actions.count(PointerAction.DELETE)
+            run.state = SyncRunState.COMPLETE
+            finish_run(run, utcnow(self.clock))
             self.step("applied")
 
     def prepare(self, before: Before) -> Prepared:
@@ -167,7 +173,10 @@ class RollbackWork:
         saved = checkpoint_read(self.checkpoint)
         now = utcnow(self.clock)
         state = SyncState.objects.select_for_update().get(source=self.source)
-        restore_fields(state, saved)
+        # All fields but the generation, which only rises.
+        for name, value in saved.fields.items():
+            if name != "generation":
+                setattr(state, name, value)
         state.remaining, state.retries, state.next_try_at = 0, 0, None
         state.generation += 1
         state.checksum = state_digest(state, items_digest(load_items(self.source)[0].values()))
@@ -183,24 +192,3 @@ class RollbackWork:
         self.source.paused = f"Rolled back to the state before {self.checkpoint.run.started_at:%Y-%m-%d %H:%M:%S} UTC."
         self.source.updated_at = now
         self.source.save(update_fields=["paused", "updated_at"])
-
-    def finish(self, plan: Plan) -> None:
-        """Write the end of the run."""
-        actions = [change.action for change in plan.changes]
-        run = self.run
-        run.added = actions.count(PointerAction.CREATE)
-        run.updated = actions.count(PointerAction.UPDATE)
-        run.deleted = actions.count(PointerAction.DELETE)
-        run.state = SyncRunState.COMPLETE
-        finish_run(run, utcnow(self.clock))
-
-
-def collect(changes: Iterable[SyncChange]) -> Before:
-    """Return what items and pointers were before the first of some changes."""
-    before = Before()
-    for change in changes:
-        before.items.setdefault(change.item_id, change.before.get("item", {}))
-        if change.pointer is not None:
-            before.memories.setdefault(change.pointer, change.before.get("memory", {}))
-            before.item_of.setdefault(change.pointer, change.item_id)
-    return before

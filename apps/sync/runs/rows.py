@@ -1,18 +1,22 @@
-"""Rows of items and files as a sync writes them: only those that change."""
+"""Rows of items, files and conflicts as a sync writes them: only those that change."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from datetime import datetime
 from itertools import islice
-from typing import Any, TypeVar
+from typing import TypeVar
 from uuid import UUID
 
+from django.db import transaction
+
 from apps.core.personal.columns import Columns
+from apps.events.services import emit
 from apps.sync.domain.as_json import constraints_from_json, constraints_to_json, parsed_to_json
 from apps.sync.domain.knowledge import ItemStatus, ItemType, Layer
 from apps.sync.domain.knowledge import KnowledgeItem as Item
 from apps.sync.domain.pointers import item_uuid
-from apps.sync.domain.state import StoredItem
-from apps.sync.models import KnowledgeFile, KnowledgeItem, KnowledgeSource
+from apps.sync.domain.state import Resolution, SyncConflict
+from apps.sync.events import ConflictFound
+from apps.sync.models import KnowledgeFile, KnowledgeItem, KnowledgeSource, PointerConflict, SyncConflictState, SyncRun
 from apps.sync.runs.stored import FileRow
 
 T = TypeVar("T")
@@ -20,6 +24,7 @@ BATCH = 1_000
 COLUMNS = Columns(KnowledgeItem)
 _ITEM_FIELDS = [name for name in COLUMNS.names if name not in {"uuid", "item_id"}]
 _FILE_FIELDS = ["blob", "parsed", "code", "detail"]
+Resolved = Iterable[tuple[SyncConflict, Resolution]]
 
 
 def batches(rows: Iterable[T]) -> Iterator[list[T]]:
@@ -52,11 +57,6 @@ def item_row(source: KnowledgeSource, item: Item, pointer: UUID | None, commit: 
     )
 
 
-def stored_of(row: KnowledgeItem) -> StoredItem:
-    """Return a row as it is compared."""
-    return StoredItem(row.item_id, row.hash, ItemStatus(row.status), Layer(row.layer), row.pointer)
-
-
 def item_of(row: KnowledgeItem) -> Item:
     """Return the item that a row keeps."""
     return Item(
@@ -73,16 +73,6 @@ def item_of(row: KnowledgeItem) -> Item:
         supersedes=tuple(row.supersedes),
         superseded_by=tuple(row.superseded_by),
     )
-
-
-def row_to_json(row: KnowledgeItem | None) -> dict[str, Any]:
-    """Return a row as the change of a run keeps it; empty for none."""
-    return COLUMNS.values(row) if row else {}
-
-
-def row_from_json(source: KnowledgeSource, data: dict[str, Any]) -> KnowledgeItem:
-    """Return the unsaved row that a change keeps."""
-    return KnowledgeItem(source=source, **COLUMNS.read(data))
 
 
 def read_rows(source: KnowledgeSource, item_ids: Iterable[str]) -> dict[str, KnowledgeItem]:
@@ -132,3 +122,59 @@ def write_files(source: KnowledgeSource, before: Mapping[str, FileRow], after: M
     for paths in batches(gone):
         KnowledgeFile.objects.filter(source=source, path__in=paths).delete()
     return bool(changed or gone)
+
+
+def write_conflicts(
+    run: SyncRun,
+    resolved: Resolved,
+    *,
+    looked_at: Collection[str] | None = None,
+    left: Collection[str] = (),
+    now: datetime,
+    resolved_by: str = "",
+) -> int:
+    """Write the conflicts of a run, and return how many it found. In the caller's transaction.
+
+    Those that wait for a person stay open, and are shown once. looked_at: ids of the items that the run was about, None
+    for all of the source: what was open about them and was not found any more is outdated. left: ids of those that a
+    later run looks at. resolved_by: the person who decided; empty for the settings of the source.
+    """
+    assert transaction.get_connection().in_atomic_block
+    open_rows = PointerConflict.objects.filter(source=run.source).open().exclude(item_id__in=left)
+    if looked_at is not None:
+        open_rows = open_rows.filter(item_id__in=looked_at)
+    waiting = {(row.type, row.item_id): row for row in open_rows.select_for_update()}
+    new: list[PointerConflict] = []
+    found = 0
+    for conflict, resolution in resolved:
+        found += 1
+        row = waiting.pop((conflict.type.value, conflict.item_id), None)
+        is_known = row is not None
+        row = row or PointerConflict(source=run.source, run=run, detected_at=now)
+        row.type, row.item_id = conflict.type.value, conflict.item_id
+        row.pointers, row.detail = list(conflict.pointers), dict(conflict.detail)
+        row.suggested = conflict.suggested.value
+        if resolution is not Resolution.MANUAL:
+            row.state, row.resolution = SyncConflictState.RESOLVED, resolution.value
+            row.resolved_at, row.resolved_by = now, resolved_by
+        if is_known:
+            row.save()
+        else:
+            new.append(row)
+    PointerConflict.objects.bulk_create(new, batch_size=1_000)
+    for row in new:
+        if row.state == SyncConflictState.OPEN:
+            emit(
+                ConflictFound(
+                    source_id=run.source.uuid,
+                    run_id=run.uuid,
+                    user_id=run.source.user_id,
+                    at=now,
+                    conflict_id=row.uuid,
+                    type=str(row.type),
+                    item_id=row.item_id,
+                )
+            )
+    outdated = PointerConflict.objects.filter(pk__in=[row.pk for row in waiting.values()])
+    outdated.update(state=SyncConflictState.OUTDATED, resolved_at=now)
+    return found

@@ -1,21 +1,26 @@
-"""What the last sync of a source left, and whether it is as it was left (spec 003, state corrupted)."""
+"""What the last sync of a source left, whether it is as it was left, and checkpoints of it before a run (spec 003)."""
 
 import hashlib
 import json
 import logging
+import zlib
 from collections.abc import Iterable
 from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+from uuid import UUID
 
 from django.db import connection
+from django.db.models import Exists, OuterRef
 
+from apps.core.domain.clock import Clock, utcnow
 from apps.semantic.selectors import managed_facts
-from apps.sync.domain.as_json import parsed_from_json
-from apps.sync.domain.checksum import digest_checksum, items_digest
+from apps.sync.domain.as_json import digest_checksum, items_digest, parsed_from_json
 from apps.sync.domain.errors import STATE_CORRUPTED, StateCorruptedError
 from apps.sync.domain.knowledge import ItemStatus, Layer, ParsedFile, RefusedFile
 from apps.sync.domain.state import SeenPointer, StoredItem
 from apps.sync.metrics import FAILURES
-from apps.sync.models import KnowledgeItem, KnowledgeSource, SyncState
+from apps.sync.models import KnowledgeItem, KnowledgeSource, SyncChange, SyncCheckpoint, SyncRun, SyncState
 
 logger = logging.getLogger(__name__)
 ITEMS, FILES = "items", "files"
@@ -28,6 +33,8 @@ SELECT encode(sha256(convert_to(coalesce(string_agg(
 FROM sync_knowledgefile WHERE source_id = %s
 """
 _READ_FILES_SQL = "SELECT path, blob, parsed::text, code, detail FROM sync_knowledgefile WHERE source_id = %s"
+KEPT = 20
+_FIELDS = ("last_sync_at", "last_full_sync_at", "last_commit", "sessions_since_sync", "is_complete", "generation")
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,14 +100,27 @@ def load_stored(source: KnowledgeSource) -> Stored:
         files = load_files(source)
     except (StateCorruptedError, ValueError):
         damaged.append(FILES)
-    pointers = load_pointers(source)
+    # Metadata that no sync has written differ from every item.
+    pointers = []
+    for memory in managed_facts(source.manager, ("item_id", "hash", "status", "layer")):
+        item_id, hash_, status, layer = memory.facts
+        pointers.append(SeenPointer(memory.uuid, item_id, hash_, status, layer, memory.created_at, memory.updated_at))
     if ITEMS in damaged:
         items, places = items_of_pointers(pointers), {}
     stored = Stored(state, items, places, files, tuple(damaged), pointers, {}, of_items, of_files)
     if FILES in damaged:
         stored.remembered = load_files(source, strict=False)
     if damaged:
-        report_damage(source, stored)
+        logger.error(
+            "%s: the state of source %s is damaged (%s): %d items are rebuilt from %d pointers, %d files are kept",
+            STATE_CORRUPTED,
+            source.uuid,
+            ", ".join(stored.damaged),
+            len(stored.items),
+            len(stored.pointers),
+            len(stored.files),
+        )
+        FAILURES.labels(STATE_CORRUPTED).inc()
     return stored
 
 
@@ -157,15 +177,6 @@ def files_checksum(state: SyncState, files: str) -> str:
     return hashlib.sha256(f"{state.files_commit}\n{state.read_digest}\n{files}".encode()).hexdigest()
 
 
-def load_pointers(source: KnowledgeSource) -> list[SeenPointer]:
-    """Return the pointers of a source as they are. Metadata that no sync has written differ from every item."""
-    found = []
-    for memory in managed_facts(source.manager, ("item_id", "hash", "status", "layer")):
-        item_id, hash_, status, layer = memory.facts
-        found.append(SeenPointer(memory.uuid, item_id, hash_, status, layer, memory.created_at, memory.updated_at))
-    return found
-
-
 def items_of_pointers(pointers: Iterable[SeenPointer]) -> dict[str, StoredItem]:
     """Return the items as their pointers say that they were (spec 003, regenerate the state)."""
     items = {}
@@ -178,15 +189,54 @@ def items_of_pointers(pointers: Iterable[SeenPointer]) -> dict[str, StoredItem]:
     return items
 
 
-def report_damage(source: KnowledgeSource, stored: Stored) -> None:
-    """Log which parts of the state are damaged, without content, and count it."""
-    logger.error(
-        "%s: the state of source %s is damaged (%s): %d items are rebuilt from %d pointers, %d files are kept",
-        STATE_CORRUPTED,
-        source.uuid,
-        ", ".join(stored.damaged),
-        len(stored.items),
-        len(stored.pointers),
-        len(stored.files),
+@dataclass(frozen=True)
+class SavedState:
+    """What a checkpoint holds: fields of the state, and items with their hashes and pointers, by id."""
+
+    fields: dict[str, Any]
+    items: dict[str, StoredItem]
+
+
+def checkpoint_make(source: KnowledgeSource, run: SyncRun, stored: Stored, clock: Clock) -> SyncCheckpoint:
+    """Save the state of a source before a run changes it."""
+    fields = {name: getattr(stored.state, name) for name in _FIELDS}
+    state = {name: {"at": one.isoformat()} if isinstance(one, datetime) else one for name, one in fields.items()}
+    rows = [
+        [one.item_id, one.hash, one.status, one.layer, one.pointer.hex if one.pointer else None]
+        for one in stored.items.values()
+    ]
+    content = zlib.compress(json.dumps({"state": state, "items": rows}, separators=(",", ":")).encode(), 1)
+    return SyncCheckpoint.objects.create(
+        source=source,
+        run=run,
+        content=content,
+        checksum=hashlib.sha256(content).hexdigest(),
+        created_at=utcnow(clock),
     )
-    FAILURES.labels(STATE_CORRUPTED).inc()
+
+
+def checkpoint_read(checkpoint: SyncCheckpoint) -> SavedState:
+    """Return what a checkpoint holds. Raises StateCorruptedError for a damaged one."""
+    content = bytes(checkpoint.content)
+    if hashlib.sha256(content).hexdigest() != checkpoint.checksum:
+        raise StateCorruptedError("This checkpoint is damaged: choose another one.")
+    data = json.loads(zlib.decompress(content))
+    items = {
+        item_id: StoredItem(item_id, hash_, ItemStatus(status), Layer(layer), UUID(pointer) if pointer else None)
+        for item_id, hash_, status, layer, pointer in data["items"]
+    }
+    state = data["state"].items()
+    fields = {name: datetime.fromisoformat(one["at"]) if isinstance(one, dict) else one for name, one in state}
+    return SavedState(fields, items)
+
+
+def checkpoints_trim(source: KnowledgeSource) -> int:
+    """Delete old checkpoints; return how many.
+
+    The newest one stays, and the last twenty of runs that have changed something: those of idle runs, which may come
+    every minute, would push them out.
+    """
+    checkpoints = SyncCheckpoint.objects.filter(source=source).order_by("-pk")
+    of_changes = checkpoints.filter(Exists(SyncChange.objects.filter(run=OuterRef("run"))))
+    kept = {*checkpoints.values_list("pk", flat=True)[:1], *of_changes.values_list("pk", flat=True)[:KEPT]}
+    return checkpoints.exclude(pk__in=kept).delete()[0]

@@ -1,24 +1,33 @@
-"""Running syncs: in the foreground, and of requests in the worker."""
+"""Running syncs: in the foreground, of requests in the worker, and dry."""
 
 import logging
 from collections import Counter
-from typing import Protocol
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Protocol
 from uuid import UUID
 
 from django.db import Error, IntegrityError, transaction
 
 from apps.core.domain.clock import SYSTEM_CLOCK, Clock, utcnow
 from apps.core.domain.deadline import Deadline
-from apps.core.domain.errors import ConflictError, MemoryHubError, NotFoundError
+from apps.core.domain.errors import ConflictError, InvalidInputError, MemoryHubError, NotFoundError
 from apps.core.domain.scope import Access, Permission
 from apps.core.steps import Step, no_step
+from apps.sync.domain.knowledge import KnowledgeItem, RefusedFile
+from apps.sync.domain.state import Delta, PointerChange, Resolution, SyncConflict
 from apps.sync.models import KnowledgeSource, SyncKind, SyncRun, SyncRunState
-from apps.sync.runs.checkpoint import checkpoints_trim
+from apps.sync.repository.reader import open_reader
+from apps.sync.repository.source import SourceSettings
+from apps.sync.runs.compare import Comparison, compare
 from apps.sync.runs.lock import RUNNING_CODE, source_lock
+from apps.sync.runs.manifest import Manifest, no_progress, read_manifest
 from apps.sync.runs.outcome import count_finished, end_interrupted, end_waiting, fail_run
-from apps.sync.runs.progress import OnProgress, RunProgress
-from apps.sync.runs.work import SyncWork
+from apps.sync.runs.stored import checkpoints_trim, load_stored
+from apps.sync.runs.work import OnProgress, RunProgress, SyncWork
 from apps.sync.sources.access import NO_SUCH_SOURCE, source_to_change
+from apps.sync.sources.removal import copies_remove
+from apps.sync.sources.values import check_values
 from apps.sync.triggers.request import check_request
 
 logger = logging.getLogger(__name__)
@@ -28,6 +37,37 @@ TRIGGERED = frozenset({"threshold", "scheduled", "retry", "remaining", "interrup
 PART_SECONDS = 240.0
 # The step of a run that waits without a task, because another one was running.
 BUSY = "busy"
+# Of fewer files nobody needs advice.
+FEW_FILES = 5
+# Settings that a dry run may try.
+TRIED = frozenset({"mapping", "folder", "include", "exclude", "convention", "layer"})
+
+
+@dataclass(frozen=True)
+class PreviewFile:
+    """What a file would become. item: None for a file that could not be read, with why in refused."""
+
+    path: str
+    item: KnowledgeItem | None
+    refused: RefusedFile | None = None
+
+
+@dataclass(frozen=True)
+class Preview:
+    """What a sync would do now.
+
+    from_commit: of the last sync. conflicts: with what would be done about each. statuses: how many items have each.
+    advice: what would make the source better, for people; empty for nothing.
+    """
+
+    commit: str
+    from_commit: str
+    files: tuple[PreviewFile, ...]
+    delta: Delta
+    conflicts: tuple[tuple[SyncConflict, Resolution], ...]
+    changes: tuple[PointerChange, ...]
+    statuses: Mapping[str, int]
+    advice: str = ""
 
 
 def sync_run(
@@ -60,7 +100,7 @@ def sync_run(
         check_request(run.source, kind, item_id)
         end_interrupted(run.source, clock)
         begin_run(run, clock)
-        carry_out(run, sync_work(run, on_progress, clock, step, Deadline(None)), clock)
+        carry_out(run, SyncWork(run, RunProgress(run, on_progress), clock, step, Deadline(None)), clock)
     return run
 
 
@@ -81,7 +121,7 @@ def run_waiting(uuid: UUID, *, clock: Clock = SYSTEM_CLOCK, step: Step = no_step
             if run is None or refuse_waiting(run, clock):
                 return run
             begin_run(run, clock)
-            carry_out(run, sync_work(run, None, clock, step, Deadline(PART_SECONDS)), clock)
+            carry_out(run, SyncWork(run, RunProgress(run), clock, step, Deadline(PART_SECONDS)), clock)
     except ConflictError as error:
         if error.code != RUNNING_CODE:
             raise
@@ -135,11 +175,6 @@ class Work(Protocol):
         """Do all steps up to the commit. Raises MemoryHubError; nothing is changed then."""
 
 
-def sync_work(run: SyncRun, on_progress: OnProgress | None, clock: Clock, step: Step, deadline: Deadline) -> SyncWork:
-    """Return the work of a sync."""
-    return SyncWork(run, RunProgress(run, on_progress), clock, step, deadline)
-
-
 def carry_out(run: SyncRun, work: Work, clock: Clock) -> None:
     """Do the work of a run, and record how it failed. Raises what the work raises.
 
@@ -156,3 +191,61 @@ def carry_out(run: SyncRun, work: Work, clock: Clock) -> None:
         checkpoints_trim(run.source)
     except Error as error:
         logger.warning("checkpoints of source %s were not trimmed: %s", run.source.uuid, type(error).__name__)
+
+
+def sync_preview(*, access: Access, uuid: UUID, values: Mapping[str, Any] | None = None) -> Preview:
+    """Return what a full sync would do now: what each file would become, what changes, and the conflicts.
+
+    values: of settings that decide which files are read and how, to be tried instead of those of the source. No row is
+    written. Raises NotFoundError, ForbiddenError, InvalidInputError, KnowledgeUnavailableError.
+    """
+    source = source_to_change(access, uuid, Permission.WRITE)
+    for name, value in check_values({**(values or {})}).items():
+        if name not in TRIED:
+            raise InvalidInputError("A dry run does not check this.", attr=name)
+        setattr(source, name, value)
+    return preview_of(source)
+
+
+def preview_of(source: KnowledgeSource) -> Preview:
+    """Return what a full sync of a source would do now.
+
+    Raises KnowledgeUnavailableError, and NotFoundError for one that is deleted while it is fetched.
+    """
+    stored = load_stored(source)
+    with open_reader(SourceSettings.of(source)) as reader:
+        manifest = read_manifest(source, reader, stored, full=True, progress=no_progress)
+    if not KnowledgeSource.objects.filter(pk=source.pk).exists():
+        copies_remove(source)
+        raise NotFoundError(NO_SUCH_SOURCE)
+    comparison = compare(source, manifest, stored)
+    plan = comparison.plan()
+    items = {item.path: item for item in comparison.items.values()}
+    refused = {one.path: one for one in comparison.refused}
+    return Preview(
+        commit=manifest.commit,
+        from_commit=stored.state.last_commit,
+        files=tuple(
+            PreviewFile(path, items.get(path), refused.get(path) or file.refused)
+            for path, file in sorted(manifest.files.items())
+        ),
+        delta=comparison.delta,
+        conflicts=plan.resolved,
+        changes=plan.changes,
+        statuses=Counter(str(item.status) for item in comparison.items.values()),
+        advice=advice_on(source, manifest, comparison),
+    )
+
+
+def advice_on(source: KnowledgeSource, manifest: Manifest, comparison: Comparison) -> str:
+    """Return what would make a source better: a folder, where most files of it are no knowledge. Empty for nothing."""
+    total, items = len(manifest.files), comparison.items.values()
+    noise = total - len(items)
+    if source.folder or source.include or total < FEW_FILES or noise <= len(items):
+        return ""
+    said = f"Most files are not documents of a known kind: {noise} of {total}."
+    folders = Counter(item.path.rpartition("/")[0] for item in items if "/" in item.path)
+    if not folders:
+        return f"{said} Name the folder that has them, or patterns."
+    [(folder, count)] = folders.most_common(1)
+    return f"{said} Name a folder, such as {folder}, which has {count} of the items."

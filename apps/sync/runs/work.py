@@ -1,6 +1,11 @@
 """One sync: read, derive, compare, plan, embed, and apply in one transaction (spec 003, sync operations)."""
 
+import gc
+import threading
+import time
 from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import partial
 
 from django.db import transaction
@@ -10,24 +15,32 @@ from apps.core.domain.deadline import Deadline
 from apps.core.steps import Step
 from apps.semantic.domain.memory import MemoryDraft
 from apps.semantic.services import ManagedChange, PreparedManaged, managed_prepare, managed_with_space
-from apps.sync.domain.as_json import refused_to_json
 from apps.sync.domain.errors import NO_ITEMS, PARTIAL_FAILURE, STATE_CORRUPTED, KnowledgeUnavailableError
 from apps.sync.domain.state import Plan, PointerAction, PointerChange
 from apps.sync.models import KnowledgeFile, SourceKind, SyncKind, SyncRun, SyncRunState, SyncState
 from apps.sync.repository.reader import open_reader
 from apps.sync.repository.source import SourceSettings
 from apps.sync.runs.apply import Applied, Prepared, apply_plan, begin_apply
-from apps.sync.runs.checkpoint import checkpoint_make
-from apps.sync.runs.collector import collector_paused
 from apps.sync.runs.compare import Comparison, compare, compare_one
-from apps.sync.runs.conflict_rows import write_conflicts
 from apps.sync.runs.manifest import CORRUPTED, NO_STATE, Manifest, read_digest, read_manifest
 from apps.sync.runs.outcome import finish_run
 from apps.sync.runs.pointers import pointer_draft
-from apps.sync.runs.progress import RunProgress
-from apps.sync.runs.rows import write_files
-from apps.sync.runs.stored import FILES, Stored, files_checksum, files_digest, load_stored, state_digest
+from apps.sync.runs.rows import write_conflicts, write_files
+from apps.sync.runs.stored import (
+    FILES,
+    Stored,
+    checkpoint_make,
+    files_checksum,
+    files_digest,
+    load_stored,
+    state_digest,
+)
 
+# Between two writes of progress.
+SAVE_SECONDS = 0.5
+OnProgress = Callable[[SyncRun], None]
+_lock = threading.Lock()
+_pauses = 0
 # Where a kill may interrupt a sync, in this order.
 SYNC_STEPS = (
     "started", "checkpoint", "read", "compared", "embedded", "pointers", "items", "changes", "conflicts", "files",
@@ -36,6 +49,54 @@ SYNC_STEPS = (
 # Items whose pointers are embedded between two looks at the clock.
 EMBEDDED_AT_ONCE = 200
 MAX_FAILED_ITEMS = 1_000
+
+
+class RunProgress:
+    """The progress of one run, written at most every half second, outside of the transaction that applies it."""
+
+    def __init__(self, run: SyncRun, on_progress: OnProgress | None = None) -> None:
+        self.run, self.on_progress = run, on_progress
+        self._saved_at = float("-inf")
+
+    def begin(self, step: str, total: int = 0) -> None:
+        """Show the begin of a step."""
+        self.run.step, self.run.done, self.run.total = step, 0, total
+        self.save()
+
+    def show(self, done: int, total: int) -> None:
+        """Show how far a step is; its end always."""
+        self.run.done, self.run.total = done, total
+        if done >= total or time.monotonic() - self._saved_at >= SAVE_SECONDS:
+            self.save()
+
+    def save(self) -> None:
+        """Write progress. A run whose source was removed has no row any more."""
+        self._saved_at = time.monotonic()
+        run = self.run
+        SyncRun.objects.filter(pk=run.pk).update(step=run.step, done=run.done, total=run.total)
+        if self.on_progress is not None:
+            self.on_progress(run)
+
+
+@contextmanager
+def collector_paused() -> Iterator[None]:
+    """Collect no cyclic garbage in this process during the block, which is to last a few seconds at most.
+
+    For work that makes many objects which all stay: each collection goes through all of them, and finds nothing. It was
+    half of the time of comparing 10,000 items.
+    """
+    global _pauses
+    with _lock:
+        was_enabled = _pauses > 0 or gc.isenabled()
+        _pauses += was_enabled
+        gc.disable()
+    try:
+        yield
+    finally:
+        with _lock:
+            _pauses -= was_enabled
+            if was_enabled and not _pauses:
+                gc.enable()
 
 
 class SyncWork:
@@ -113,7 +174,8 @@ class SyncWork:
         for start in range(0, max(len(drafts), 1), EMBEDDED_AT_ONCE):
             if parts and self.deadline.expired:
                 drafts = drafts[:start]
-                plan = comparison.plan(items_before(plan, drafts))
+                items = list(dict.fromkeys(change.item_id for change in plan.changes))
+                plan = comparison.plan(items.index(drafts[-1][0].item_id) + 1)
                 break
             part = drafts[start : start + EMBEDDED_AT_ONCE]
             changes = [managed_change(comparison, change, draft) for change, draft in part]
@@ -162,11 +224,15 @@ class SyncWork:
         changed = applied.added | applied.updated | applied.deleted
         run.unchanged = len(comparison.items.keys() - changed - plan.left)
         run.remaining, run.failed = len(plan.left), len(comparison.refused)
-        run.failed_items = [refused_to_json(one) for one in comparison.refused[:MAX_FAILED_ITEMS]]
+        run.failed_items = [
+            {"path": one.path, "code": one.code, "detail": one.detail} for one in comparison.refused[:MAX_FAILED_ITEMS]
+        ]
         run.state = SyncRunState.COMPLETE
         if comparison.refused:
             run.state = SyncRunState.PARTIAL
-            run.code, run.detail = PARTIAL_FAILURE, partial_detail(run)
+            before = f"{run.detail} " if run.detail else ""
+            what = f"{run.failed} files could not be read: their items are as they were, the others are synced."
+            run.code, run.detail = PARTIAL_FAILURE, f"{before}{what}"
         elif not comparison.everything and not run.allow_empty:
             run.code, run.detail = NO_ITEMS, self.no_items_detail
         if plan.left:
@@ -210,12 +276,6 @@ def managed_change(comparison: Comparison, change: PointerChange, draft: MemoryD
     return ManagedChange(draft=draft, uuid=pointer, reason=change.reason)
 
 
-def items_before(plan: Plan, drafts: list[tuple[PointerChange, MemoryDraft]]) -> int:
-    """Return how many items a plan changes up to the last one of these drafts."""
-    items = list(dict.fromkeys(change.item_id for change in plan.changes))
-    return items.index(drafts[-1][0].item_id) + 1
-
-
 def no_items_detail(manifest: Manifest) -> str:
     """Return why none of the files of a source is an item: the commonest reason, and how many files have it."""
     if not manifest.files:
@@ -226,9 +286,3 @@ def no_items_detail(manifest: Manifest) -> str:
         return f"Files were found, {total}, and none became an item."
     [(reason, count)] = reasons.most_common(1)
     return f"Files were found, {total}, and none became an item. Of {count} of them: {reason}"
-
-
-def partial_detail(run: SyncRun) -> str:
-    """Return what is said of a run that could not read all files."""
-    before = f"{run.detail} " if run.detail else ""
-    return f"{before}{run.failed} files could not be read: their items are as they were, the others are synced."

@@ -15,8 +15,8 @@ from apps.sync.models import (
     LayerChoices,
 )
 from apps.sync.repository.entries import LoggedCommit
-from apps.sync.runs.answers import ItemDiff, ItemText, ManifestEntry
 from apps.sync.schemas.sources import OwnedListInput, WordField
+from apps.sync.sources.texts import ItemDiff, ItemText
 
 SEVERITIES = [each.value for each in Severity]
 COMMIT_PATTERN = r"^(?:[0-9a-f]{40}|[0-9a-f]{64})$"
@@ -197,7 +197,7 @@ def commit_json(logged: LoggedCommit) -> CommitOutput:
     return {"commit": logged.commit, "at": iso(logged.at), "subject": logged.subject}
 
 
-def manifest_json(entry: ManifestEntry) -> ManifestEntryOutput:
+def manifest_json(entry: KnowledgeItem) -> ManifestEntryOutput:
     """Return a line of the manifest as the API shows it."""
     return {
         "id": str(entry.uuid),

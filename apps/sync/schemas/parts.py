@@ -8,7 +8,7 @@ from apps.core.schemas.fields import StrictCharField, StrictIntegerField
 from apps.core.schemas.outputs import Uuid
 from apps.core.schemas.serializers import StrictSerializer
 from apps.sync.models import MAX_ITEM_ID_CHARS, MAX_NAME_CHARS, ItemStatusChoices, ItemTypeChoices, KnowledgeItem
-from apps.sync.runs.answers import ItemText
+from apps.sync.sources.texts import ItemText
 
 DEFAULT_CHARS = 20_000
 MAX_CHARS = 100_000

@@ -17,7 +17,7 @@ from apps.sync.models import (
     PointerActionChoices,
     ResolutionChoices,
 )
-from apps.sync.runs.answers import Preview, PreviewFile
+from apps.sync.runs.sync import Preview, PreviewFile
 from apps.sync.schemas.items import ConstraintOutput
 from apps.sync.schemas.sources import MAPPING, patterns_field
 

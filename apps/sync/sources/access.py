@@ -1,12 +1,11 @@
-"""Which sources a caller may read, sync and change (spec 003)."""
+"""Which sources a caller may read, sync and change, and what decides whether one is due (spec 003)."""
 
 from uuid import UUID
 
-from django.conf import settings
-
 from apps.core.domain.errors import ForbiddenError, NotFoundError
 from apps.core.domain.scope import Access, Permission, Scope
-from apps.sync.models import KnowledgeSource
+from apps.sync.domain.triggers import TriggerFacts
+from apps.sync.models import KnowledgeSource, SyncState
 
 NO_SUCH_SOURCE = "There is no such source."
 ONLY_ITEMS = "This key may only read the items of this source."
@@ -64,11 +63,17 @@ def require_permission(access: Access, needed: Permission) -> None:
         raise ForbiddenError(f"This needs a key with {needed} permission.")
 
 
-def owner_of_new(access: Access, user_id: str | None) -> str:
-    """Return whose a new source is. Raises ForbiddenError outside the bound, InvalidInputError where none is named."""
-    require_permission(access, Permission.OPERATOR)
-    if is_for_part(access):
-        raise ForbiddenError("A source belongs to a whole owner, but this key is bound to a household or persona.")
-    owner = access.for_write(Scope(user_id or None), settings.MEMORYHUB.default_user).user_id
-    assert owner is not None
-    return owner
+def trigger_facts(source: KnowledgeSource, state: SyncState) -> TriggerFacts:
+    """Return what decides about the next sync of a source."""
+    return TriggerFacts(
+        last_sync_at=state.last_sync_at,
+        sessions_since_sync=state.sessions_since_sync,
+        staleness_seconds=source.staleness_seconds,
+        session_threshold=source.session_threshold,
+        daily_at=source.daily_at,
+        is_enabled=source.enabled,
+        paused=source.paused,
+        retries=state.retries,
+        next_try_at=state.next_try_at,
+        has_more=state.remaining > 0,
+    )

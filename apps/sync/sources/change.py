@@ -4,21 +4,45 @@ from collections.abc import Mapping
 from typing import Any
 from uuid import UUID
 
+from django.conf import settings
 from django.db import IntegrityError, transaction
 from django.db.models import F
 
 from apps.core.db.user_locks import hold_users
 from apps.core.domain.clock import SYSTEM_CLOCK, Clock, utcnow
-from apps.core.domain.errors import ConflictError, InvalidInputError
-from apps.core.domain.scope import Access, Permission
+from apps.core.domain.errors import ConflictError, ForbiddenError, InvalidInputError
+from apps.core.domain.scope import Access, Permission, Scope
 from apps.sync.models import KnowledgeSource, SyncRun, SyncState
+from apps.sync.repository.locations import is_public, parse_location
 from apps.sync.runs.outcome import end_waiting
-from apps.sync.sources.access import owner_of_new, source_to_change
-from apps.sync.sources.reach import check_reach
+from apps.sync.sources.access import is_for_part, require_permission, source_to_change
 from apps.sync.sources.values import check_location, check_values
 
+SECRETS = ("credentials", "webhook_secret")
+FOR_ALL = "Only an operator without a bound may set this: secrets of the server belong to all owners."
+FOR_PUBLIC = (
+    "This key is bound to an owner: it may name a public https:// address. Paths of the server, other addresses, and "
+    "sources with `credentials` are for an operator without a bound."
+)
 NEEDED = ("name", "kind", "location")
 PAUSED_BY_HAND = "Paused by an operator."
+
+
+def check_reach(access: Access, kind: str, values: Mapping[str, Any], source: KnowledgeSource | None = None) -> None:
+    """Raise ForbiddenError for values that need an operator without a bound; InvalidInputError for a bad location.
+
+    values: as they would be stored. source: as it is, None for a new one; what stays the same needs nothing.
+    """
+    if access.bound.is_everything:
+        return
+    former = source or KnowledgeSource()
+    for name in SECRETS:
+        if values.get(name, getattr(former, name)) != getattr(former, name):
+            raise ForbiddenError(FOR_ALL, attr=name)
+    location = values.get("location", former.location)
+    # The secret would be sent to the new address.
+    if location != former.location and (former.credentials or not is_public(parse_location(location, kind=kind))):
+        raise ForbiddenError(FOR_PUBLIC, attr="location")
 
 
 def source_create(*, access: Access, values: Mapping[str, Any], clock: Clock = SYSTEM_CLOCK) -> KnowledgeSource:
@@ -31,7 +55,12 @@ def source_create(*, access: Access, values: Mapping[str, Any], clock: Clock = S
     for name in NEEDED:
         if name not in checked:
             raise InvalidInputError("This field is required.", attr=name, code="required")
-    checked["user_id"] = owner_of_new(access, checked.get("user_id"))
+    require_permission(access, Permission.OPERATOR)
+    if is_for_part(access):
+        raise ForbiddenError("A source belongs to a whole owner, but this key is bound to a household or persona.")
+    owner = access.for_write(Scope(checked.get("user_id") or None), settings.MEMORYHUB.default_user).user_id
+    assert owner is not None
+    checked["user_id"] = owner
     check_reach(access, checked["kind"], checked)
     check_location(checked["location"], checked["kind"])
     now = utcnow(clock)

@@ -1,6 +1,7 @@
 """Texts of items as their source has them: whole, compared, and by whom they were changed when."""
 
 import hashlib
+from dataclasses import dataclass
 
 from apps.core.domain.diff import compare_lines
 from apps.core.domain.errors import NotFoundError
@@ -8,7 +9,26 @@ from apps.sync.models import KnowledgeFile, KnowledgeItem, SourceKind
 from apps.sync.repository.entries import LoggedCommit, SourceReader
 from apps.sync.repository.reader import open_reader
 from apps.sync.repository.source import SourceSettings
-from apps.sync.runs.answers import ItemDiff, ItemText
+
+
+@dataclass(frozen=True)
+class ItemText:
+    """The text of an item as it is kept in its source, at a commit."""
+
+    text: str
+    commit: str
+    path: str
+
+
+@dataclass(frozen=True)
+class ItemDiff:
+    """How the text of an item changed between two commits, as a unified diff. Empty: not at all."""
+
+    diff: str
+    old: str
+    new: str
+    path: str
+
 
 MAX_LOGGED = 100
 
@@ -25,17 +45,13 @@ def read_text(item: KnowledgeItem, commit: str | None = None) -> ItemText:
             blob = hashlib.sha256(data).hexdigest()
             is_synced = KnowledgeFile.objects.filter(source=item.source, path=item.path, blob=blob).exists()
             return ItemText(decoded(data), item.commit if is_synced else "", item.path)
-        for candidate in [commit] if commit else commits_of(item):
+        # As it was read, or where history was rewritten since, at the last sync.
+        for candidate in [commit] if commit else [item.commit, item.source.state.last_commit]:
             try:
                 return ItemText(text_at(reader, item, candidate), candidate, item.path)
             except NotFoundError as error:
                 gone = error
         raise gone
-
-
-def commits_of(item: KnowledgeItem) -> list[str]:
-    """Return where the text of an item is: as it was read, or where history was rewritten since, at the last sync."""
-    return [item.commit, item.source.state.last_commit]
 
 
 def text_at(reader: SourceReader, item: KnowledgeItem, commit: str) -> str:

@@ -8,10 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from apps.core.domain.errors import InvalidInputError
-from apps.sync.domain.knowledge import ItemStatus, ReadMapping
+from apps.sync.domain.knowledge import ItemStatus
 from apps.sync.domain.paths import can_match
 from apps.sync.domain.readers.fields import NAMES
-from apps.sync.domain.readers.text import fold
 from apps.sync.domain.state import ConflictType, Resolution
 from apps.sync.models import (
     MAX_NAME_CHARS,
@@ -23,7 +22,7 @@ from apps.sync.models import (
     SourceKind,
 )
 from apps.sync.repository.locations import is_readable, parse_location
-from apps.sync.repository.secrets import check_secret_name as check_secret
+from apps.sync.repository.source import check_secret_name as check_secret
 
 # It ends up in every pointer, as `Ref: <name>/<item>`.
 NAME = re.compile(r"\w[\w .:-]*\w|\w")
@@ -135,15 +134,6 @@ def check_mapped(name: str, part: str, pairs: Any) -> dict[str, str]:
     if wrong is not None:
         raise InvalidInputError(MEANINGS[part], attr=name, code="invalid_choice")
     return found
-
-
-def read_mapping(value: Mapping[str, Mapping[str, str]]) -> ReadMapping:
-    """Return the mapping of a source as readers take it."""
-    return ReadMapping(
-        fields={fold(key): field for key, field in value.get("fields", {}).items()},
-        statuses={" ".join(key.casefold().split()): ItemStatus(one) for key, one in value.get("statuses", {}).items()},
-        kinds={key.strip("/"): kind.upper() for key, kind in value.get("kinds", {}).items()},
-    )
 
 
 def check_secret_name(name: str, value: Any) -> str:

@@ -1,20 +1,35 @@
-"""What the schedule does each minute: syncs that are due, runs that were interrupted, tasks that were lost."""
+"""What the schedule does: syncs that are due, interrupted runs, lost tasks; and how long runs are kept."""
 
 import logging
 from datetime import timedelta
 
 from django.db import transaction
+from django.db.models import Exists, OuterRef, Q
 
 from apps.core.db.user_locks import of_unlocked
 from apps.core.domain.clock import SYSTEM_CLOCK, Clock, utcnow
 from apps.core.domain.errors import ConflictError, NotFoundError
+from apps.sync.domain.state import Resolution
 from apps.sync.domain.triggers import should_sync
-from apps.sync.models import KnowledgeSource, SyncKind, SyncRun, SyncRunState, SyncState
+from apps.sync.models import (
+    KnowledgeSource,
+    PointerConflict,
+    SyncCheckpoint,
+    SyncConflictState,
+    SyncKind,
+    SyncRun,
+    SyncRunState,
+    SyncState,
+    WebhookDelivery,
+)
 from apps.sync.runs.lock import is_locked, source_lock
 from apps.sync.runs.outcome import end_interrupted
+from apps.sync.runs.stored import checkpoints_trim
 from apps.sync.runs.sync import BUSY
-from apps.sync.sources.facts import trigger_facts
+from apps.sync.sources.access import trigger_facts
+from apps.sync.sources.removal import copies_sweep
 from apps.sync.triggers.request import REQUESTED, enqueue, run_request
+from apps.sync.triggers.webhook import MAX_AGE
 
 logger = logging.getLogger(__name__)
 ACTOR = "system"
@@ -23,6 +38,11 @@ INTERRUPTED_REASON = "interrupted"
 MAX_INTERRUPTED = 3
 # A task that has not begun after so long was lost; longer than django-q2 waits before it begins one again.
 LOST_AFTER = timedelta(minutes=20)
+# Of each source.
+KEPT_RUNS = 200
+BATCH = 500
+# Longer than a delivery may be old, for clocks that differ.
+KEPT_DELIVERIES = MAX_AGE + timedelta(days=1)
 
 
 def sync_due(*, clock: Clock = SYSTEM_CLOCK) -> list[SyncRun]:
@@ -95,3 +115,34 @@ def enqueue_lost(source: KnowledgeSource, clock: Clock) -> None:
         run.step, run.requested_at = "", now
         run.save(update_fields=["step", "requested_at"])
         enqueue(run)
+
+
+def runs_trim(*, clock: Clock = SYSTEM_CLOCK) -> int:
+    """Delete old runs of every source with their changes and conflicts, and what sources and webhooks left; each hour.
+
+    The last 200 of a source stay, and with them those that a checkpoint needs, that found a conflict which waits, or
+    in which a person decided to leave a memory as it is. Deliveries of webhooks stay for a month. Return how many runs
+    were deleted.
+    """
+    copies_sweep()
+    WebhookDelivery.objects.filter(received_at__lt=utcnow(clock) - KEPT_DELIVERIES).delete()
+    return sum(trim_source(source) for source in KnowledgeSource.objects.order_by("pk"))
+
+
+def trim_source(source: KnowledgeSource) -> int:
+    """Delete the old runs of a source; return how many."""
+    checkpoints_trim(source)
+    runs = SyncRun.objects.filter(source=source).newest_first()
+    kept = set(runs.values_list("pk", flat=True)[:KEPT_RUNS])
+    # Each checkpoint that is left is needed, with all that ran since the oldest of them: those runs have one, or did
+    # nothing that could be taken back.
+    is_kept = Q(state=SyncConflictState.RESOLVED, resolution=Resolution.KEEP_MEMORY) & ~Q(resolved_by="")
+    needed = Exists(SyncCheckpoint.objects.filter(run=OuterRef("pk"))) | Exists(
+        PointerConflict.objects.filter(Q(state=SyncConflictState.OPEN) | is_kept, run=OuterRef("pk"))
+    )
+    old = runs.exclude(pk__in=kept).exclude(needed).exclude(state__in=[SyncRunState.WAITING, SyncRunState.RUNNING])
+    removed = 0
+    while keys := list(old.values_list("pk", flat=True)[:BATCH]):
+        SyncRun.objects.filter(pk__in=keys).delete()
+        removed += len(keys)
+    return removed

@@ -7,6 +7,7 @@ import json
 import logging
 from base64 import b64decode, b64encode
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
 from urllib.parse import parse_qs
@@ -18,9 +19,18 @@ from apps.core.domain.clock import SYSTEM_CLOCK, Clock, utcnow
 from apps.core.domain.errors import InvalidInputError, NotFoundError
 from apps.sync.domain.errors import KnowledgeUnavailableError
 from apps.sync.models import KnowledgeSource, SyncKind, WebhookDelivery
-from apps.sync.repository.secrets import read_secret
-from apps.sync.runs.answers import WebhookAnswer
+from apps.sync.repository.source import read_secret
 from apps.sync.triggers.request import run_request
+
+
+@dataclass(frozen=True)
+class WebhookAnswer:
+    """What became of the call of a webhook. accepted: a sync was requested. reason: one word why, or why not."""
+
+    accepted: bool
+    reason: str
+    run: UUID | None = None
+
 
 logger = logging.getLogger(__name__)
 ACTOR = REASON = "webhook"

@@ -15,8 +15,8 @@ from django.views.decorators.http import require_POST
 
 from apps.core.domain.errors import MemoryHubError, NotFoundError
 from apps.core.domain.scope import Scope
-from apps.episodic.domain.days import Spans
 from apps.episodic.domain.event import MICROSECOND, EventRecord
+from apps.episodic.domain.histogram import Spans
 from apps.episodic.domain.window import EventQuery, Window
 from apps.episodic.selectors import event_days, event_extent, event_get, events_export
 from apps.episodic.services import Forgetting, Forgotten, event_delete, events_forget

@@ -15,8 +15,8 @@ from apps.core.domain.clock import SYSTEM_CLOCK, utcnow
 from apps.core.domain.cursors import Cursor
 from apps.core.domain.errors import InvalidInputError, NotFoundError, UnavailableError
 from apps.core.domain.scope import Scope
-from apps.episodic.domain.days import EventDays, day_spans
 from apps.episodic.domain.event import MICROSECOND, EventRecord
+from apps.episodic.domain.histogram import EventDays, day_spans
 from apps.episodic.domain.window import EventQuery, Window
 from apps.episodic.selectors import event_counts, event_days, event_extent, event_list, kept_days
 from apps.semantic.selectors import memories_of_events

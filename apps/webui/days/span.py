@@ -10,7 +10,7 @@ from django.utils.formats import date_format
 from django.utils.timezone import get_current_timezone, localdate
 from django.utils.translation import gettext as _
 
-from apps.episodic.domain.days import days_window
+from apps.episodic.domain.histogram import days_window
 from apps.episodic.domain.window import Window
 
 ALL = "all"

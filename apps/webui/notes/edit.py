@@ -12,8 +12,7 @@ from django.utils.translation import gettext_lazy
 from django.views.decorators.http import require_POST
 
 from apps.core.domain.errors import MemoryHubError
-from apps.notes.domain.merge import merge_texts
-from apps.notes.domain.typed import as_in_file, plain_ends
+from apps.notes.domain.merge import as_in_file, merge_texts, plain_ends
 from apps.notes.selectors import MAX_NOTE_BYTES, note_versions, version_text
 from apps.notes.services import NoteChangedError, note_edit
 from apps.webui.notes.differences import Difference, difference

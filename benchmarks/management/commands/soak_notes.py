@@ -8,7 +8,7 @@ from uuid import uuid4
 from django.conf import settings
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
-from apps.notes.domain.names import folder_name
+from apps.notes.domain.places import folder_name
 from benchmarks.api import bench_key
 from benchmarks.hub import run_beside_a_hub
 from benchmarks.note_writers import NoteWriters

@@ -20,7 +20,7 @@ from apps.core.models import ApiKey, DisplayName, Membership
 from apps.core.services import key_create
 from apps.episodic.models import RetentionPolicy
 from apps.llm.models import Price, ToolRunDay
-from apps.notes.compaction.request import compaction_request
+from apps.notes.compaction.run import compaction_request
 from apps.notes.services import main_append
 from apps.rules.models import MergeRule
 from apps.rules.services import rule_register

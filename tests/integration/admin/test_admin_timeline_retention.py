@@ -17,7 +17,7 @@ from django.utils.html import strip_tags
 from apps.audit.models import AuditEntry
 from apps.episodic.admin import retention
 from apps.episodic.models import RetentionPolicy, TimelineEvent
-from apps.episodic.retention.policies import retention_create
+from apps.episodic.retention.prune import retention_create
 from tests.hostile.support import stored
 from tests.integration.admin import timeline
 from tests.integration.admin.pages import address, text_of

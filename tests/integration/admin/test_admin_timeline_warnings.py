@@ -7,7 +7,7 @@ import pytest
 from django.test import Client
 from django.urls import reverse
 
-from apps.episodic.domain.warnings import HINTS, WarningKind
+from apps.episodic.domain.alarms import HINTS, WarningKind
 from apps.episodic.models import Segment, TimelineWarning
 from tests.integration.admin import timeline
 from tests.integration.admin.pages import address, text_of

@@ -8,16 +8,15 @@ import pytest
 from django.db import connection, transaction
 from django.test.utils import CaptureQueriesContext
 
+from apps.episodic.domain.alarms import WarningKind
 from apps.episodic.domain.segment_file.format import Damage, SegmentDamagedError
-from apps.episodic.domain.warnings import WarningKind
 from apps.episodic.maintenance import archive
 from apps.episodic.maintenance.archive import rows_drop, segment_archive
-from apps.episodic.maintenance.replace import segments_replace
+from apps.episodic.maintenance.compact import segments_replace
 from apps.episodic.models import Catalogue, Segment, TimelineEvent
 from apps.episodic.recording.record import RecordAction, event_record
-from apps.episodic.store.catalogue import StaleSegmentError, catalogue_bump
+from apps.episodic.store.catalogue import StaleSegmentError, catalogue_bump, segment_quarantine
 from apps.episodic.store.files import segment_path
-from apps.episodic.store.quarantine import segment_quarantine
 from apps.episodic.warnings import active_warnings
 from tests.integration.episodic.upkeep import (
     ACCESS,

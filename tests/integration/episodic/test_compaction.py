@@ -7,15 +7,15 @@ from typing import Any
 import psutil
 import pytest
 
+from apps.episodic.domain.alarms import WarningKind
 from apps.episodic.domain.segment_file.format import Damage, SegmentDamagedError
 from apps.episodic.domain.segment_file.reader import SegmentFile
-from apps.episodic.domain.warnings import WarningKind
-from apps.episodic.maintenance import replace as maintenance_replace
+from apps.episodic.maintenance import compact
 from apps.episodic.maintenance.compact import merge_groups, segments_merge
 from apps.episodic.maintenance.run import timeline_compact
 from apps.episodic.models import Segment
+from apps.episodic.store.catalogue import segment_quarantine
 from apps.episodic.store.files import segment_path
-from apps.episodic.store.quarantine import segment_quarantine
 from apps.episodic.warnings import active_warnings
 from tests.integration.episodic.upkeep import (
     START,
@@ -115,7 +115,7 @@ def test_what_fails_leaves_nothing_behind_and_is_warned_of(monkeypatch: pytest.M
         raise OSError(28, "words that must not be logged")
 
     with monkeypatch.context() as patch:
-        patch.setattr(maintenance_replace, "write_segment", full)
+        patch.setattr(compact, "write_segment", full)
         report = timeline_compact(clock=clock_at())
     assert report.merged == 0
     assert report.failures == [failure for failure in report.failures if "No space left on device" in failure]
@@ -129,7 +129,7 @@ def test_what_fails_leaves_nothing_behind_and_is_warned_of(monkeypatch: pytest.M
 
 def test_one_failing_merge_does_not_keep_others_from_theirs(monkeypatch: pytest.MonkeyPatch) -> None:
     an_archive(range(5), range(5, 9), range(9, 19), range(19, 24), range(24, 28))
-    write = maintenance_replace.write_segment
+    write = compact.write_segment
     failing = [OSError(5, "")]
 
     def fail_once(*arguments: Any) -> Any:
@@ -137,7 +137,7 @@ def test_one_failing_merge_does_not_keep_others_from_theirs(monkeypatch: pytest.
             raise failing.pop()
         return write(*arguments)
 
-    monkeypatch.setattr(maintenance_replace, "write_segment", fail_once)
+    monkeypatch.setattr(compact, "write_segment", fail_once)
     report = timeline_compact(clock=clock_at())
     assert (report.merged, len(report.failures)) == (2, 1)
     assert contents() == expected(range(28))
@@ -174,7 +174,7 @@ def test_merging_is_bounded_in_time_and_goes_on_later() -> None:
 
 def test_with_disk_that_is_nearly_full_nothing_is_merged(monkeypatch: pytest.MonkeyPatch) -> None:
     an_archive(range(5), range(5, 9))
-    monkeypatch.setattr("apps.episodic.store.disk_space.free_mb", lambda: 1.0)
+    monkeypatch.setattr("apps.episodic.store.files.free_mb", lambda: 1.0)
     assert timeline_compact(clock=clock_at()).merged == 0
     assert states() == ["archived", "archived", "open"]
 

@@ -5,16 +5,16 @@ from pathlib import Path
 
 import pytest
 
+from apps.episodic.domain.alarms import WarningKind
 from apps.episodic.domain.segment_file.format import Damage, SegmentDamagedError
 from apps.episodic.domain.segment_state import SegmentState
-from apps.episodic.domain.warnings import WarningKind
 from apps.episodic.maintenance import doctor as doctors
 from apps.episodic.maintenance import repair as maintenance_repair
 from apps.episodic.maintenance.archive import segment_archive
 from apps.episodic.maintenance.doctor import DoctorReport, FindingKind, segment_verify, timeline_doctor
 from apps.episodic.models import Catalogue, Segment, TimelineEvent
+from apps.episodic.store.catalogue import segment_quarantine
 from apps.episodic.store.files import list_files, segment_path
-from apps.episodic.store.quarantine import segment_quarantine
 from apps.episodic.warnings import active_warnings
 from apps.events.models import Event
 from tests.integration.episodic.upkeep import (

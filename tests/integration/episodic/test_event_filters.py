@@ -9,8 +9,7 @@ from django.db import connection
 from apps.core.domain.filters.match import matches
 from apps.core.domain.filters.parse import parse_filter
 from apps.core.domain.scope import Scope
-from apps.episodic.domain.event import EventDraft
-from apps.episodic.domain.filters import EVENT_FIELDS, event_values
+from apps.episodic.domain.event import EVENT_FIELDS, EventDraft, event_values
 from tests.effort import examples
 from tests.integration.episodic.timeline import Timeline
 from tests.integration.semantic.test_filters import HOSTILE, STEPS, Source

@@ -110,7 +110,7 @@ def test_export_continues_when_files_are_replaced(
 
     monkeypatch.setattr(queries_export, "read_from", counted)
     # A run at a time, so that there is something left to read.
-    monkeypatch.setattr("apps.episodic.queries.archived.BLOCK_LINES", 1)
+    monkeypatch.setattr("apps.episodic.queries.export.BLOCK_LINES", 1)
     archive_cache().refresh()
     export = events_export(SYSTEM, EventQuery())
     before = list(islice(export, given))
@@ -205,7 +205,7 @@ def test_an_export_that_failed_leaves_no_file(
     def full(event: EventRecord) -> bytes:
         raise OSError(28, "No space left on device")
 
-    monkeypatch.setattr("apps.episodic.management.timeline.export.encode_line", full)
+    monkeypatch.setattr("apps.episodic.management.commands.timeline.encode_line", full)
     with pytest.raises(CommandError, match="No space left"):
         call_command("timeline", "export", str(tmp_path / "events.ndjson"))
     assert not (tmp_path / "events.ndjson").exists()

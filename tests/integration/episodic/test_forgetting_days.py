@@ -8,7 +8,7 @@ import pytest
 
 from apps.core.domain.errors import ForbiddenError
 from apps.core.domain.scope import Access, Permission, Scope
-from apps.episodic.domain.days import EventDays, day_spans
+from apps.episodic.domain.histogram import EventDays, day_spans
 from apps.episodic.domain.segment_state import SegmentState
 from apps.episodic.domain.window import EventQuery, Window
 from apps.episodic.events import EventSaved, EventsPruned

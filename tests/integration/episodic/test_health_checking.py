@@ -8,9 +8,9 @@ from uuid import uuid4
 import pytest
 
 from apps.core.domain.clock import DeterministicClock, to_datetime
-from apps.episodic.domain.warnings import Severity, WarningKind
-from apps.episodic.maintenance import health_check as maintenance_health_check
-from apps.episodic.maintenance.health_check import health_check
+from apps.episodic.domain.alarms import Severity, WarningKind
+from apps.episodic.maintenance import runner
+from apps.episodic.maintenance.runner import health_check
 from apps.episodic.models import Segment, TimelineEvent
 from apps.episodic.selectors import timeline_figures
 from apps.episodic.warnings import active_warnings, warning_report
@@ -63,7 +63,7 @@ def test_disk_that_is_nearly_full_is_warning_until_there_is_room(
     clock: DeterministicClock, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for free, expected in [(0.9, Severity.WARNING), (0.1, Severity.CRITICAL), (1.1, Severity.CRITICAL), (1.3, None)]:
-        monkeypatch.setattr(maintenance_health_check, "free_mb", lambda: free)  # noqa: B023  (called before it changes)
+        monkeypatch.setattr(runner, "free_mb", lambda: free)  # noqa: B023  (called before it changes)
         health_check(clock=clock)
         assert active().get(WarningKind.DISK_NEARLY_FULL) == expected
 

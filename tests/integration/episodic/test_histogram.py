@@ -12,14 +12,13 @@ from hypothesis import strategies as st
 
 from apps.core.domain.scope import Access, Permission, Scope
 from apps.episodic.domain.histogram import EventHistogram, plan_buckets
-from apps.episodic.domain.segment_file.columns import BYTES_PER_EVENT, EventColumns
-from apps.episodic.domain.segment_file.reader import SegmentFile
+from apps.episodic.domain.segment_file.reader import BYTES_PER_EVENT, EventColumns, SegmentFile
 from apps.episodic.domain.segment_state import SegmentState
 from apps.episodic.domain.window import EventQuery, Window
 from apps.episodic.queries import histogram as module
 from apps.episodic.queries.event_list import event_list
 from apps.episodic.queries.histogram import event_extent, event_histogram
-from apps.episodic.store.columns import COLUMN_CACHE, ColumnCache
+from apps.episodic.store.file_cache import COLUMN_CACHE, ColumnCache
 from apps.episodic.store.files import segment_path
 from tests.effort import examples
 from tests.integration.episodic.records import NOW

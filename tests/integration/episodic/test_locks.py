@@ -2,7 +2,7 @@
 
 import pytest
 
-from apps.episodic.store.locks import try_maintenance_lock
+from apps.episodic.store.catalogue import try_maintenance_lock
 from apps.episodic.warnings import lock_warnings
 from tests.threads import at_once
 

@@ -12,7 +12,7 @@ from django_q.models import OrmQ
 
 from apps.core.domain.scope import Scope
 from apps.episodic import tasks
-from apps.episodic.domain.warnings import WarningKind
+from apps.episodic.domain.alarms import WarningKind
 from apps.episodic.maintenance import runner
 from apps.episodic.maintenance.doctor import segment_verify
 from apps.episodic.maintenance.run import timeline_compact, timeline_maintain, timeline_seal
@@ -21,8 +21,8 @@ from apps.episodic.maintenance.seal import SEAL_STEPS
 from apps.episodic.management.commands.timeline import SUBCOMMANDS
 from apps.episodic.models import RetentionPolicy, Segment
 from apps.episodic.schedules import SCHEDULES
+from apps.episodic.store.catalogue import try_maintenance_lock
 from apps.episodic.store.files import segment_path
-from apps.episodic.store.locks import try_maintenance_lock
 from apps.episodic.warnings import active_warnings
 from tests.integration.episodic.upkeep import (
     a_sealed_segment,
@@ -168,7 +168,7 @@ def test_one_failing_segment_does_not_keep_others_from_their_turn(monkeypatch: p
     for number in range(3):
         record([number])
         segment = Segment.objects.get(state="open")
-        from apps.episodic.recording.rotation import segment_close
+        from apps.episodic.recording.rows import segment_close
 
         segment_close(segment_id=segment.pk)
     bad = Segment.objects.order_by("pk")[1]

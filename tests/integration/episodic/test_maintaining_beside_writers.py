@@ -14,11 +14,10 @@ import pytest
 from django.db import connection
 
 from apps.core.domain.scope import Scope
-from apps.episodic.maintenance import archive, seal
-from apps.episodic.maintenance import replace as maintenance_replace
+from apps.episodic.maintenance import archive, compact, seal
 from apps.episodic.maintenance.run import timeline_compact, timeline_maintain
 from apps.episodic.models import RetentionPolicy, Segment
-from apps.episodic.recording import rotation
+from apps.episodic.recording import rows
 from apps.episodic.recording.record import RecordAction, event_record
 from apps.episodic.retention.prune import timeline_prune
 from tests.integration.episodic.upkeep import (
@@ -102,7 +101,7 @@ def writing_within(monkeypatch: pytest.MonkeyPatch, module: Any, writers: Writer
 def test_compaction_holds_no_lock_that_writer_needs(monkeypatch: pytest.MonkeyPatch, writers: Writers) -> None:
     for number in range(3):
         an_archived_segment(range(number * 5, number * 5 + 5))
-    been = writing_within(monkeypatch, maintenance_replace, writers)
+    been = writing_within(monkeypatch, compact, writers)
     assert timeline_compact(clock=clock_at()).merged == 3
     assert been == ["sealed", "archived", "compacted", "compacted", "compacted"]
     assert contents() == expected([*range(15), *writers.written])
@@ -111,7 +110,7 @@ def test_compaction_holds_no_lock_that_writer_needs(monkeypatch: pytest.MonkeyPa
 def test_nor_does_closing_and_sealing(monkeypatch: pytest.MonkeyPatch, writers: Writers) -> None:
     an_archived_segment(range(5))
     been = writing_within(monkeypatch, seal, writers)
-    been_closing = writing_within(monkeypatch, rotation, writers)
+    been_closing = writing_within(monkeypatch, rows, writers)
     a_sealed_segment(range(5, 9))
     assert (been_closing, been) == (["sealing"], ["sealed"])
     assert contents() == expected([*range(9), *writers.written])
@@ -130,7 +129,7 @@ def test_nor_does_retention(monkeypatch: pytest.MonkeyPatch, writers: Writers) -
     RetentionPolicy.objects.update_or_create(household_id="old", defaults={"days": 1, "is_enabled": True})
     an_archived_segment(range(5))
     an_archived_segment(range(5, 9), scope=Scope("ana", "old"))
-    been = writing_within(monkeypatch, maintenance_replace, writers)
+    been = writing_within(monkeypatch, compact, writers)
     assert timeline_prune(clock=clock_at(9)).archived == 4
     assert been == ["pruned"]
     assert contents() == expected([*range(5), *writers.written])

@@ -23,7 +23,7 @@ from apps.episodic.maintenance.doctor import timeline_doctor
 from apps.episodic.maintenance.run import timeline_compact, timeline_maintain, timeline_seal
 from apps.episodic.models import RetentionPolicy, Segment
 from apps.episodic.recording.record import RecordAction, events_record
-from apps.episodic.recording.rotation import segment_close
+from apps.episodic.recording.rows import segment_close
 from apps.episodic.retention.prune import timeline_prune
 from apps.episodic.retention.purge import events_purge
 from apps.episodic.store.file_cache import reset_archive_cache

@@ -90,7 +90,7 @@ def test_processes_that_start_beside_maintenance_answer_same(monkeypatch: pytest
     def of_thread() -> ArchiveCache:
         return own.cache if hasattr(own, "cache") else archive_cache()
 
-    monkeypatch.setattr("apps.episodic.queries.one_moment.archive_cache", of_thread)
+    monkeypatch.setattr("apps.episodic.queries.archived.archive_cache", of_thread)
 
     def ask_anew() -> None:
         own.cache = ArchiveCache()

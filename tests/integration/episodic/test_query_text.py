@@ -15,10 +15,9 @@ from apps.episodic.domain import text_ranking
 from apps.episodic.domain.event import EventRecord
 from apps.episodic.domain.segment_file.reader import SegmentFile
 from apps.episodic.domain.window import EventQuery
-from apps.episodic.queries import archived, text_search, vector_cache
+from apps.episodic.queries import archived, text_search
 from apps.episodic.queries import query as queries_query
-from apps.episodic.queries.text_search import RankedEvents, rank_events
-from apps.episodic.queries.vector_cache import VectorCache
+from apps.episodic.queries.text_search import RankedEvents, VectorCache, rank_events
 from apps.episodic.store import rows as store_rows
 from apps.episodic.store.file_cache import archive_cache
 from apps.llm.domain.embedder import EmbeddingSpaceId, EmbeddingUnavailableError, Vectors
@@ -49,7 +48,7 @@ def _cache(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture
 def embedded(monkeypatch: pytest.MonkeyPatch) -> Counting:
     counting = Counting()
-    monkeypatch.setattr(vector_cache, "embed_texts", counting)
+    monkeypatch.setattr(text_search, "embed_texts", counting)
     return counting
 
 
@@ -219,7 +218,7 @@ def no_model(monkeypatch: pytest.MonkeyPatch) -> None:
     def refuse(texts: Sequence[str]) -> Vectors:
         raise EmbeddingUnavailableError("No answer.", retryable=True)
 
-    monkeypatch.setattr(vector_cache, "embed_texts", refuse)
+    monkeypatch.setattr(text_search, "embed_texts", refuse)
 
 
 @pytest.mark.usefixtures("no_model")
@@ -251,7 +250,7 @@ def test_text_that_stands_twice_is_embedded_once(embedded: Counting) -> None:
 
 
 def test_vectors_used_last_are_kept_within_size(embedded: Counting) -> None:
-    room_for_two = 2 * (embed_texts(["a"]).nbytes + vector_cache.ENTRY_BYTES)
+    room_for_two = 2 * (embed_texts(["a"]).nbytes + text_search.ENTRY_BYTES)
     cache = VectorCache(room_for_two)
     cache.vectors(["one", "two"])
     cache.vectors(["one"])
@@ -282,6 +281,6 @@ def test_vectors_of_another_model_are_made_anew(embedded: Counting, monkeypatch:
 
     cache = VectorCache()
     cache.vectors(["tea"])
-    monkeypatch.setattr(vector_cache, "get_embedder", lambda: Other())
+    monkeypatch.setattr(text_search, "get_embedder", lambda: Other())
     cache.vectors(["tea"])
     assert embedded.texts == ["tea", "tea"]

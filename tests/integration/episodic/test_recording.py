@@ -14,11 +14,11 @@ from prometheus_client import REGISTRY
 from apps.core.domain.clock import DeterministicClock, to_datetime
 from apps.core.domain.errors import ForbiddenError, InvalidInputError
 from apps.core.domain.scope import Access, Permission, Scope
+from apps.episodic.domain.alarms import Severity, WarningKind
 from apps.episodic.domain.event import EventDraft, EventRecord, event_identity
-from apps.episodic.domain.warnings import Severity, WarningKind
 from apps.episodic.models import Segment, TimelineEvent
 from apps.episodic.recording.record import RecordAction, RecordResult, event_record, events_record
-from apps.episodic.recording.rotation import segment_close
+from apps.episodic.recording.rows import segment_close
 from apps.episodic.warnings import warning_report
 from apps.events.models import Event
 from tests.effort import examples

@@ -17,12 +17,11 @@ from apps.episodic.maintenance.seal import segment_seal
 from apps.episodic.models import Segment, TimelineEvent
 from apps.episodic.recording import record as recording_record
 from apps.episodic.recording.record import RecordResult, event_record, events_record
-from apps.episodic.recording.rotation import segment_close, segment_open
-from apps.episodic.recording.rows import OpenSegment, insert_rows, take_open_segment
+from apps.episodic.recording.rows import OpenSegment, insert_rows, segment_close, segment_open, take_open_segment
 from apps.episodic.store.archived_segments import ArchivedFileDamagedError, catalogue_version
+from apps.episodic.store.catalogue import SEGMENT_LOCKS
 from apps.episodic.store.file_cache import archive_cache, reset_archive_cache
 from apps.episodic.store.files import segment_path
-from apps.episodic.store.locks import SEGMENT_LOCKS
 from apps.events.models import Event
 from tests.integration.episodic.records import record
 from tests.threads import at_once

@@ -9,7 +9,7 @@ from apps.core.domain.errors import ConflictError, NotFoundError
 from apps.core.domain.scope import Scope
 from apps.episodic.domain.retention import GLOBAL_HOUSEHOLD, RetentionRule
 from apps.episodic.models import RetentionPolicy
-from apps.episodic.retention.policies import (
+from apps.episodic.retention.prune import (
     retention_create,
     retention_delete,
     retention_preview,

@@ -11,14 +11,13 @@ from django.db import connection, transaction
 from django_q.models import OrmQ
 
 from apps.core.domain.errors import ConflictError
+from apps.episodic.domain.alarms import WarningKind
 from apps.episodic.domain.segment_file.reader import SegmentFile
-from apps.episodic.domain.warnings import WarningKind
 from apps.episodic.maintenance import seal
 from apps.episodic.maintenance.run import timeline_seal
 from apps.episodic.models import Segment, TimelineEvent
-from apps.episodic.recording.rotation import rotate_if_due, segment_close
-from apps.episodic.store import disk_space
-from apps.episodic.store.files import remove_file, segment_path
+from apps.episodic.recording.rows import rotate_if_due, segment_close
+from apps.episodic.store.files import DiskNearlyFullError, free_mb, remove_file, require_room, segment_path
 from apps.episodic.warnings import active_warnings
 from apps.events.models import Event
 from tests.integration.episodic.upkeep import clock_at, contents, expected, files, maintain, record, states
@@ -184,8 +183,8 @@ def test_with_disk_that_is_nearly_full_nothing_is_written_and_it_is_warned(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     record([1])
-    monkeypatch.setattr("apps.episodic.store.disk_space.free_mb", lambda: 10.0)
-    monkeypatch.setattr("apps.episodic.maintenance.health_check.free_mb", lambda: 10.0)
+    monkeypatch.setattr("apps.episodic.store.files.free_mb", lambda: 10.0)
+    monkeypatch.setattr("apps.episodic.maintenance.runner.free_mb", lambda: 10.0)
     report = timeline_seal(clock=clock_at())
     assert (report.sealed, len(report.failures)) == (0, 1)
     assert states() == ["sealing", "open"]
@@ -195,11 +194,11 @@ def test_with_disk_that_is_nearly_full_nothing_is_written_and_it_is_warned(
 
 
 def test_room_is_what_is_left_where_segments_are_kept(configure: Callable[..., None]) -> None:
-    configure(min_free_mb=int(disk_space.free_mb()) - 1)
-    disk_space.require_room()
-    configure(min_free_mb=int(disk_space.free_mb()) + 1_000_000)
-    with pytest.raises(disk_space.DiskNearlyFullError, match="must stay so"):
-        disk_space.require_room()
+    configure(min_free_mb=int(free_mb()) - 1)
+    require_room()
+    configure(min_free_mb=int(free_mb()) + 1_000_000)
+    with pytest.raises(DiskNearlyFullError, match="must stay so"):
+        require_room()
 
 
 class Writer(threading.Thread):

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from apps.episodic.domain.event import EventRecord
 from apps.episodic.domain.segment_file.format import SegmentDamagedError
 from apps.episodic.models import Segment
-from apps.episodic.queries.segment_page import segment_page
+from apps.episodic.queries.event_list import segment_page
 from tests.effort import examples
 from tests.integration.episodic.upkeep import an_archived_segment, archived
 

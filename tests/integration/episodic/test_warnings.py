@@ -10,7 +10,7 @@ from django.db import IntegrityError, transaction
 from prometheus_client import REGISTRY
 
 from apps.core.domain.clock import DeterministicClock, to_datetime
-from apps.episodic.domain.warnings import HINTS, Severity, WarningKind
+from apps.episodic.domain.alarms import HINTS, Severity, WarningKind
 from apps.episodic.models import Segment, TimelineWarning
 from apps.episodic.warnings import (
     active_warnings,

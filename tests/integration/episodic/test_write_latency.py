@@ -8,9 +8,9 @@ import pytest
 from django.db import transaction
 
 from apps.core.domain.clock import DeterministicClock
-from apps.episodic.domain.warnings import Severity, WarningKind
-from apps.episodic.recording import latency
-from apps.episodic.recording.latency import REPORT_EVERY_MS, Stopwatch, WriteLatency
+from apps.episodic.domain.alarms import Severity, WarningKind
+from apps.episodic.recording import record
+from apps.episodic.recording.record import REPORT_EVERY_MS, Stopwatch, WriteLatency
 
 LIMIT = 100
 
@@ -25,7 +25,7 @@ def _limit(settings: Any) -> None:
 def reports(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
     """What was reported, instead of reporting it."""
     sent: list[dict[str, Any]] = []
-    monkeypatch.setattr(latency, "warning_report", lambda **given: sent.append(given))
+    monkeypatch.setattr(record, "warning_report", lambda **given: sent.append(given))
     return sent
 
 
@@ -78,8 +78,8 @@ def noted(monkeypatch: pytest.MonkeyPatch) -> list[float]:
     """The durations that were noted, where every call takes 1,000 ms."""
     durations: list[float] = []
     times = iter(range(0, 1_000_000, 1_000))
-    monkeypatch.setattr(latency, "monotonic_ms", lambda: next(times))
-    monkeypatch.setattr(latency.write_latency, "note", lambda duration, clock: durations.append(duration))
+    monkeypatch.setattr(record, "monotonic_ms", lambda: next(times))
+    monkeypatch.setattr(record.write_latency, "note", lambda duration, clock: durations.append(duration))
     return durations
 
 
@@ -105,6 +105,6 @@ def test_failing_to_warn_fails_no_write(monkeypatch: pytest.MonkeyPatch, caplog:
     def fail(duration: float, clock: Any) -> None:
         raise OSError("nowhere to warn")
 
-    monkeypatch.setattr(latency.write_latency, "note", fail)
+    monkeypatch.setattr(record.write_latency, "note", fail)
     Stopwatch(1).stop()
     assert "nowhere to warn" in caplog.text

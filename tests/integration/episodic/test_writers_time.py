@@ -13,7 +13,7 @@ from apps.core.domain.scope import Access, Permission, Scope
 from apps.core.domain.zones import find_zone, start_of
 from apps.episodic.domain.event import EventRecord
 from apps.episodic.models import TimelineEvent
-from apps.episodic.queries.lookup import event_get
+from apps.episodic.queries.event_list import event_get
 from tests.api import api_for, error_attrs
 from tests.integration.episodic.test_timeline_tools import ask
 from tests.integration.episodic.timeline import SYSTEM, Timeline, draft

@@ -16,7 +16,7 @@ from apps.episodic.maintenance.seal import segment_seal
 from apps.episodic.models import Segment
 from apps.episodic.queries.query import events_query
 from apps.episodic.recording.record import RecordResult, events_record
-from apps.episodic.recording.rotation import segment_close
+from apps.episodic.recording.rows import segment_close
 from tests.integration.episodic.records import NOW
 
 SYSTEM = system_access("test")

@@ -6,8 +6,7 @@ from typing import Any
 
 from apps.core.domain.randomness import DeterministicRNG
 from apps.llm.providers.scripted import ScriptedChat, Turn
-from apps.notes.compaction.request import compaction_request
-from apps.notes.compaction.run import compaction_run
+from apps.notes.compaction.run import compaction_request, compaction_run
 from apps.notes.domain.places import MAIN
 from apps.notes.files.owner import folder_of
 from apps.notes.models import Compaction

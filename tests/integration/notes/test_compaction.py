@@ -15,13 +15,12 @@ from apps.llm.domain.chat import ChatAuthError, ChatOverloadedError, EndChunk, F
 from apps.llm.gateway.chat import OpenTransactionError
 from apps.llm.models import BudgetReservation, ModelCall
 from apps.notes.compaction.decide import compaction_apply, compaction_discard, compaction_undo
-from apps.notes.compaction.request import LOST_AFTER, compaction_request, compaction_request_due
-from apps.notes.compaction.run import MAX_TRIES, compaction_run
+from apps.notes.compaction.run import LOST_AFTER, MAX_TRIES, compaction_request, compaction_request_due, compaction_run
 from apps.notes.domain.places import MAIN
 from apps.notes.files.changes import note_append, note_read
 from apps.notes.files.owner import folder_of
 from apps.notes.models import Compaction, CompactionState, NoteVersion
-from apps.notes.personal.compactions import CompactionStore
+from apps.notes.personal.stores import CompactionStore
 from tests.integration.llm.chat_server import Reply, running_chat_server
 from tests.integration.llm.configuring import MODEL as CONFIGURED
 from tests.integration.llm.configuring import breaker, configured, price, spent

@@ -13,7 +13,8 @@ from apps.llm.domain.chat import ChatOverloadedError, EndChunk, FinishReason, Us
 from apps.llm.gateway.chat import OpenTransactionError
 from apps.llm.models import BudgetReservation, ModelCall
 from apps.notes.conversations.model_steps import extract_by_model, gate_by_model
-from apps.notes.domain.facts import Category, Fact, Turn, extract_facts
+from apps.notes.domain.extraction.extract import extract_facts
+from apps.notes.domain.extraction.fact import Category, Fact, Turn
 from apps.notes.domain.gate import MAX_FACTS
 from apps.notes.domain.settings import MemoryConfig
 from apps.notes.gateway.ask import Asking

@@ -5,12 +5,12 @@ import os
 import pytest
 
 from apps.core.domain.errors import ConflictError, InvalidInputError, NotFoundError
+from apps.notes.commands.run import note_revise
 from apps.notes.domain.places import MAIN, parse_place
 from apps.notes.files import folder as folders
 from apps.notes.files.changes import note_append, note_edit, note_read, note_restore
 from apps.notes.files.owner import folder_of
 from apps.notes.files.removal import folder_delete, note_delete, note_rename
-from apps.notes.files.revision import note_revise
 from apps.notes.files.versions import text_of
 from apps.notes.models import ChangeKind, NoteVersion
 from apps.notes.services import notes_look

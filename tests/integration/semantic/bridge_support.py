@@ -8,7 +8,7 @@ from django.db import transaction
 from django_q.models import OrmQ
 
 from apps.core.domain.scope import Scope
-from apps.episodic.domain.warnings import Severity, WarningKind
+from apps.episodic.domain.alarms import Severity, WarningKind
 from apps.episodic.events import EventSaved, EventsPruned, PruneReason
 from apps.episodic.warnings import warning_end, warning_report
 from apps.events.domain.payload import EventPayload

@@ -12,10 +12,9 @@ from apps.episodic.maintenance.archive import rows_drop, segment_archive
 from apps.episodic.maintenance.doctor import timeline_doctor
 from apps.episodic.maintenance.run import timeline_seal
 from apps.episodic.models import RetentionPolicy, Segment
-from apps.episodic.retention.policies import retention_create
-from apps.episodic.retention.prune import timeline_prune
+from apps.episodic.retention.prune import retention_create, timeline_prune
 from apps.episodic.retention.purge import events_purge
-from apps.episodic.store.quarantine import segment_quarantine
+from apps.episodic.store.catalogue import segment_quarantine
 from apps.events.models import Event
 from apps.events.services import drain
 from apps.semantic import tasks

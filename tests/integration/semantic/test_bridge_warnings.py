@@ -5,7 +5,7 @@ import logging
 import pytest
 from prometheus_client import REGISTRY
 
-from apps.episodic.domain.warnings import HINTS, Severity, WarningKind
+from apps.episodic.domain.alarms import HINTS, Severity, WarningKind
 from apps.semantic.bridge.ingest import IngestEnd, bridge_catch_up, events_ingest
 from apps.semantic.bridge.reconcile import links_reconcile
 from apps.semantic.models import Ingestion

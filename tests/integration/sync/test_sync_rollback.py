@@ -10,9 +10,9 @@ from apps.semantic.models import Memory
 from apps.sync import selectors, services
 from apps.sync.domain.errors import StateCorruptedError
 from apps.sync.models import KnowledgeSource, SyncCheckpoint, SyncKind, SyncRun
-from apps.sync.runs import checkpoint as checkpoints
-from apps.sync.runs.checkpoint import checkpoint_read
-from apps.sync.triggers import retention
+from apps.sync.runs import stored as checkpoints
+from apps.sync.runs.stored import checkpoint_read
+from apps.sync.triggers import due
 from tests.integration.sync.syncs import OPERATOR, OWNER, Hub, path_of, record
 
 pytestmark = pytest.mark.django_db
@@ -132,7 +132,7 @@ def test_checkpoints_of_runs_that_changed_something_are_kept(hub: Hub, monkeypat
 
 
 def test_old_runs_are_deleted(hub: Hub, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(retention, "KEPT_RUNS", 2)
+    monkeypatch.setattr(due, "KEPT_RUNS", 2)
     first = hub.sync()
     for _ in range(4):
         hub.sync()

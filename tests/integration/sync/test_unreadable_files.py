@@ -9,7 +9,7 @@ from apps.core.domain.errors import NotFoundError
 from apps.semantic.models import Memory
 from apps.sync import services
 from apps.sync.models import KnowledgeFile, KnowledgeItem, SyncCheckpoint, SyncKind, SyncRun, SyncState
-from apps.sync.runs import preview
+from apps.sync.runs import sync
 from apps.sync.sources.removal import copies_of
 from tests.integration.sync.syncs import OPERATOR, Hub, path_of, record
 
@@ -91,14 +91,14 @@ def test_a_rollback_restores_pointers_whose_items_were_not_known(hub: Hub) -> No
 def test_a_preview_leaves_no_copy_of_a_source_that_is_deleted_meanwhile(
     hub: Hub, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    load, uuid = preview.load_stored, hub.source.uuid
+    load, uuid = sync.load_stored, hub.source.uuid
 
     def delete_after(source: Any) -> Any:
         stored = load(source)
         services.source_delete(access=OPERATOR, uuid=uuid)
         return stored
 
-    monkeypatch.setattr(preview, "load_stored", delete_after)
+    monkeypatch.setattr(sync, "load_stored", delete_after)
     with pytest.raises(NotFoundError):
         services.sync_preview(access=OPERATOR, uuid=uuid)
     assert copies_of(uuid) == []

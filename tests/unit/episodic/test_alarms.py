@@ -13,12 +13,12 @@ from apps.episodic.domain.alarms import (
     WINDOW_MS,
     Assessment,
     RecentWrites,
+    Severity,
     assess_capacity,
     assess_latency,
     assess_space,
     is_quiet,
 )
-from apps.episodic.domain.warnings import Severity
 
 NOW = datetime(2026, 3, 4, tzinfo=UTC)
 

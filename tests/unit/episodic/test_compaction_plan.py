@@ -6,7 +6,7 @@ from itertools import pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
-from apps.episodic.domain.compaction import MAX_MERGED, SegmentSize, is_small, merge_plan
+from apps.episodic.domain.segment_state import MAX_MERGED, SegmentSize, is_small, merge_plan
 
 START = datetime(2026, 1, 1, tzinfo=UTC)
 

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from apps.episodic.domain.days import EventDays, day_spans, days_window, midnight
 from apps.episodic.domain.event import MICROSECOND
+from apps.episodic.domain.histogram import EventDays, day_spans, days_window, midnight
 from apps.episodic.domain.segment_file.format import microseconds
 
 # Clocks go forward at 2, at midnight, and by half an hour; one zone is a quarter of an hour off.

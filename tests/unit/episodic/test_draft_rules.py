@@ -8,8 +8,7 @@ from typing import Any
 import pytest
 
 from apps.core.domain.errors import InvalidInputError
-from apps.episodic.domain.event import EventDraft
-from apps.episodic.domain.rules import MAX_AHEAD, require_recordable
+from apps.episodic.domain.event import MAX_AHEAD, EventDraft, require_recordable
 
 NOW = datetime(2026, 3, 4, 12, tzinfo=UTC)
 DRAFT = EventDraft(NOW, "message", "tea")

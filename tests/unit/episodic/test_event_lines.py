@@ -7,8 +7,7 @@ from typing import Any
 import pytest
 
 from apps.core.schemas.bodies import item_limit
-from apps.episodic.imports.importer import GROUP_LINES, groups_of
-from apps.episodic.imports.lines import EventLine, read_events, read_lines
+from apps.episodic.imports.importer import GROUP_LINES, EventLine, groups_of, read_events, read_lines
 
 EVENT = {"timestamp": "2026-03-01T23:30:00-05:00", "event_type": "visit", "content": "dinner"}
 LINE = json.dumps(EVENT).encode()

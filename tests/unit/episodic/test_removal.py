@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from apps.core.domain.scope import Scope
 from apps.episodic.domain.event import ScopeKey
-from apps.episodic.domain.removal import cutoff_for_scope, runs_to_remove, should_remove
+from apps.episodic.domain.retention import cutoff_for_scope, runs_to_remove, should_remove
 from apps.episodic.domain.segment_file.format import RUN, microseconds
 
 START = datetime(2026, 1, 1, tzinfo=UTC)

@@ -7,8 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from apps.episodic.domain.event import ScopeKey
-from apps.episodic.domain.removal import should_remove
-from apps.episodic.domain.retention import PrunedEvent, RetentionRule, cutoffs_at, pruned_batches
+from apps.episodic.domain.retention import PrunedEvent, RetentionRule, cutoffs_at, pruned_batches, should_remove
 
 NOW = datetime(2026, 6, 1, 12, tzinfo=UTC)
 GLOBAL = RetentionRule("", 90, is_enabled=True)

@@ -2,7 +2,7 @@
 
 from datetime import UTC, datetime, timedelta
 
-from apps.episodic.domain.rotation import archive_before, is_full, is_old
+from apps.episodic.domain.segment_state import archive_before, is_full, is_old
 
 NOW = datetime(2026, 6, 1, 12, tzinfo=UTC)
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from apps.notes.domain.names import MAX_CHARS, folder_name, user_of
+from apps.notes.domain.places import MAX_CHARS, folder_name, user_of
 
 USERS = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=200)
 HOSTILE = ["..", ".", "/etc/passwd", "a/b", "a\\b", "CON", "con", "nul.md", "a\0b", "Ana", "ana", "ANA", "_", "__"]

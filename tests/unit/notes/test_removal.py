@@ -2,7 +2,7 @@
 
 import pytest
 
-from apps.notes.domain.removal import remove_item
+from apps.notes.domain.text import remove_item
 
 ITEM = b"- tea"
 

@@ -6,8 +6,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from apps.notes.domain.json_members import list_members, set_members
-from apps.notes.domain.settings import SETTINGS, BrokenConfigError, MemoryConfig, differences, parse_config
+from apps.notes.domain.settings import (
+    SETTINGS,
+    BrokenConfigError,
+    MemoryConfig,
+    differences,
+    list_members,
+    parse_config,
+    set_members,
+)
 
 # As in spec 001 and in the description of the settings.
 DEFAULTS = {

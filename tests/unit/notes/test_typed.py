@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from apps.notes.domain.typed import as_in_file, plain_ends
+from apps.notes.domain.merge import as_in_file, plain_ends
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@
 
 import gc
 
-from apps.sync.runs.collector import collector_paused
+from apps.sync.runs.work import collector_paused
 
 
 def test_the_collector_works_again_after_the_last_block() -> None:

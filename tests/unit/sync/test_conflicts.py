@@ -2,8 +2,8 @@
 
 import pytest
 
-from apps.sync.domain.conflicts import DEFAULTS, allowed_resolutions, choose_resolution, detect_conflicts
 from apps.sync.domain.knowledge import Layer
+from apps.sync.domain.plan import DEFAULTS, allowed_resolutions, choose_resolution, detect_conflicts
 from apps.sync.domain.state import ConflictType, Resolution
 from tests.unit.sync.examples import DEPRECATED, SUPERSEDED, items_of, make_item, point, store
 

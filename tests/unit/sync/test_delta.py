@@ -2,10 +2,9 @@
 
 import time
 
-from apps.sync.domain.delta import detect_delta
 from apps.sync.domain.items import derive_items
 from apps.sync.domain.knowledge import Constraint, Severity
-from apps.sync.domain.state import Delta, StoredItem
+from apps.sync.domain.state import Delta, StoredItem, detect_delta
 from tests.timing import assert_quick
 from tests.unit.sync.examples import DEPRECATED, PROPOSED, items_of, make_file, make_item, store
 

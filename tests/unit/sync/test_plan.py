@@ -4,11 +4,9 @@ from dataclasses import replace
 
 import pytest
 
-from apps.sync.domain.conflicts import detect_conflicts
-from apps.sync.domain.delta import detect_delta
 from apps.sync.domain.knowledge import Layer
-from apps.sync.domain.plan import make_plan
-from apps.sync.domain.state import PointerAction, Resolution
+from apps.sync.domain.plan import detect_conflicts, make_plan
+from apps.sync.domain.state import PointerAction, Resolution, detect_delta
 from tests.unit.sync.examples import SUPERSEDED, items_of, make_item, point, store
 
 OLD = make_item(text="old")

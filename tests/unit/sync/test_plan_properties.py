@@ -7,11 +7,9 @@ from uuid import UUID
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from apps.sync.domain.conflicts import allowed_resolutions, detect_conflicts
-from apps.sync.domain.delta import detect_delta
 from apps.sync.domain.knowledge import ItemStatus, Layer
-from apps.sync.domain.plan import make_plan
-from apps.sync.domain.state import ConflictType, PointerAction, Resolution, SeenPointer, StoredItem
+from apps.sync.domain.plan import allowed_resolutions, detect_conflicts, make_plan
+from apps.sync.domain.state import ConflictType, PointerAction, Resolution, SeenPointer, StoredItem, detect_delta
 from tests.effort import examples
 from tests.unit.sync.examples import NOW, items_of, make_item
 

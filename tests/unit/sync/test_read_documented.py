@@ -5,12 +5,11 @@ from pathlib import Path
 
 from apps.sync.domain.knowledge import ItemStatus, ItemType, Layer, Severity
 from apps.sync.domain.readers.fields import NAMES
-from apps.sync.domain.readers.limits import MAX_FRONT_MATTER_CHARS, SUMMARY_CHARS, WRITTEN_SUMMARY_CHARS
+from apps.sync.domain.readers.found import Refusal
 from apps.sync.domain.readers.places import LAYER_BY_WORD, TYPE_BY_WORD
-from apps.sync.domain.readers.refusals import Refusal
 from apps.sync.domain.readers.rules import severity_of
 from apps.sync.domain.readers.statuses import status_of
-from apps.sync.domain.readers.text import fold
+from apps.sync.domain.readers.text import MAX_FRONT_MATTER_CHARS, SUMMARY_CHARS, WRITTEN_SUMMARY_CHARS, fold
 from tests.unit.sync.readers import parsed
 
 PAGE = (Path(__file__).parents[3] / "docs/reference/knowledge-files.md").read_text(encoding="utf-8")

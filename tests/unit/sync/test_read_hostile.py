@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from apps.sync.domain.knowledge import Convention, ParsedFile, ReadSettings, RefusedFile
-from apps.sync.domain.readers import limits
+from apps.sync.domain.readers import text
+from apps.sync.domain.readers.found import Refusal
 from apps.sync.domain.readers.read import read_file
-from apps.sync.domain.readers.refusals import Refusal
 from apps.sync.domain.readers.text import UNPRINTABLE
 from tests.timing import assert_quick
 from tests.unit.sync.readers import read
@@ -44,14 +44,14 @@ def assert_within_limits(file: ParsedFile | RefusedFile) -> None:
         assert file.code in set(Refusal)
         assert 0 < len(file.detail) <= 500
         return
-    assert 0 < len(file.item_id) <= limits.MAX_ID_CHARS
-    assert 0 < len(file.title) <= limits.MAX_TITLE_CHARS
-    assert len(file.summary) <= limits.WRITTEN_SUMMARY_CHARS
+    assert 0 < len(file.item_id) <= text.MAX_ID_CHARS
+    assert 0 < len(file.title) <= text.MAX_TITLE_CHARS
+    assert len(file.summary) <= text.WRITTEN_SUMMARY_CHARS
     references = [*file.supersedes, *file.superseded_by]
-    assert all(0 < len(one) <= 2 * limits.MAX_PATH_CHARS for one in references)
-    assert len(references) <= 2 * limits.MAX_REFERENCES
-    assert len(file.constraints) <= limits.MAX_CONSTRAINTS
-    assert len(file.tags) <= limits.MAX_TAGS
+    assert all(0 < len(one) <= 2 * text.MAX_PATH_CHARS for one in references)
+    assert len(references) <= 2 * text.MAX_REFERENCES
+    assert len(file.constraints) <= text.MAX_CONSTRAINTS
+    assert len(file.tags) <= text.MAX_TAGS
     texts = [file.item_id, file.title, file.summary, *file.tags, *references, *(one.text for one in file.constraints)]
     assert all(text == text.strip() and "\x00" not in text and "\n" not in text for text in texts)
     assert not any(UNPRINTABLE.search(text) for text in texts)

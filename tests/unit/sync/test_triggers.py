@@ -7,13 +7,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from apps.core.domain.errors import InvalidInputError
-from apps.sync.domain.backoff import next_try, retry_delay
 from apps.sync.domain.triggers import (
     MAX_DURATION_SECONDS,
     ShouldSync,
     TriggerFacts,
     format_duration,
     parse_duration,
+    retry_delay,
     should_sync,
 )
 from tests.unit.sync.examples import NOW
@@ -104,7 +104,6 @@ def test_a_last_sync_in_the_future_keeps_no_sync_away():
 def test_retries_wait_a_minute_doubled_up_to_an_hour():
     minutes = [retry_delay(failures) // timedelta(minutes=1) for failures in (1, 2, 3, 6, 7, 8, 1_000_000)]
     assert minutes == [1, 2, 4, 32, 60, 60, 60]
-    assert next_try(2, NOW) == NOW + timedelta(minutes=2)
 
 
 @pytest.mark.parametrize(

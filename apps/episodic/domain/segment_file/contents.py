@@ -1,6 +1,7 @@
 """The footer and the tables of a segment file, read and checked against each other."""
 
 import hashlib
+import re
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -11,6 +12,7 @@ from apps.episodic.domain.segment_file.format import (
     BLOCK,
     ENTRY,
     FOOTER_SIZE,
+    FORMAT_NAME,
     FORMAT_VERSION,
     FRAME_SIZE,
     HEADER_SIZE,
@@ -24,11 +26,12 @@ from apps.episodic.domain.segment_file.format import (
     SegmentDamagedError,
     SegmentFacts,
     header_frame,
-    header_version,
     looks_like_footer,
     moment_of,
 )
 from apps.episodic.domain.segment_file.tables import decode_scopes
+
+_HEADER = re.compile(rb'.{8}\{"format":"' + FORMAT_NAME.encode() + rb'","version":(\d{1,9}),', re.DOTALL)
 
 
 @dataclass(frozen=True)
@@ -48,7 +51,18 @@ def read_contents(path: Path) -> SegmentContents:
     with opened(path) as descriptor:
         footer = read_footer(descriptor)
         size = size_of(descriptor)
-        check_places(footer, size)
+        # Each section follows the one before it, and the footer the last.
+        places = [section.offset for section in footer.sections] + [size - FOOTER_SIZE + FRAME_SIZE]
+        ends = [section.end for section in footer.sections]
+        follows = all(place == end + FRAME_SIZE for end, place in zip(ends, places[1:], strict=True))
+        sizes_fit = (
+            footer.identities.size == footer.event_count * ENTRY.itemsize
+            and footer.blocks.size % BLOCK.itemsize == 0
+            and footer.runs.size % RUN.itemsize == 0
+            and footer.pages.size == -(-footer.event_count // PAGE_ENTRIES) * PAGE.itemsize
+        )
+        if not (follows and sizes_fit and footer.identities.offset > HEADER_SIZE and footer.event_count > 0):
+            raise SegmentDamagedError(Damage.MISMATCH, "Its sections do not lie where its footer says.")
         base = footer.identities.end
         tables = read_at(descriptor, base, size - FOOTER_SIZE - base)
     if hashlib.sha256(tables).digest() != footer.tables_sha256:
@@ -79,7 +93,8 @@ def read_footer(descriptor: int) -> Footer:
     tail = read_at(descriptor, max(0, size - FOOTER_SIZE), min(size, FOOTER_SIZE))
     footer = Footer.unpack(tail)
     version = footer.version if footer else FORMAT_VERSION
-    stated = header_version(head)
+    found = _HEADER.match(head)
+    stated = int(found[1]) if found else None
     for number in (stated, version):
         if number not in (None, FORMAT_VERSION):
             raise SegmentDamagedError(Damage.UNKNOWN_VERSION, f"Its format has version {number}.")
@@ -92,21 +107,6 @@ def read_footer(descriptor: int) -> Footer:
     if head != header_frame(footer.segment):
         raise SegmentDamagedError(Damage.CHECKSUM, "Its header is not as it was written.")
     return footer
-
-
-def check_places(footer: Footer, size: int) -> None:
-    """Check that each section follows the one before it, and the footer the last. Raises SegmentDamagedError."""
-    places = [section.offset for section in footer.sections] + [size - FOOTER_SIZE + FRAME_SIZE]
-    ends = [section.end for section in footer.sections]
-    follows = all(place == end + FRAME_SIZE for end, place in zip(ends, places[1:], strict=True))
-    sizes_fit = (
-        footer.identities.size == footer.event_count * ENTRY.itemsize
-        and footer.blocks.size % BLOCK.itemsize == 0
-        and footer.runs.size % RUN.itemsize == 0
-        and footer.pages.size == -(-footer.event_count // PAGE_ENTRIES) * PAGE.itemsize
-    )
-    if not (follows and sizes_fit and footer.identities.offset > HEADER_SIZE and footer.event_count > 0):
-        raise SegmentDamagedError(Damage.MISMATCH, "Its sections do not lie where its footer says.")
 
 
 def check_tables(contents: SegmentContents) -> None:

@@ -12,7 +12,6 @@ Integers are little-endian, timestamps are microseconds since 1970-01-01T00:00:0
 """
 
 import hashlib
-import re
 import struct
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
@@ -47,7 +46,6 @@ _MICROSECOND = timedelta(microseconds=1)
 _FRAME = struct.Struct("<II")
 FRAME_SIZE = _FRAME.size
 _HEADER_MAGIC, _SECTION_MAGIC, _FOOTER_MAGIC = 0x184D2A50, 0x184D2A51, 0x184D2A5F
-_HEADER = re.compile(rb'.{8}\{"format":"' + FORMAT_NAME.encode() + rb'","version":(\d{1,9}),', re.DOTALL)
 _MARKER = b"MHFOOTER"
 # marker, version, segment, event count, first and last timestamp, five sections, checksums of data and of tables
 _FOOTER = struct.Struct("<8sH6x16sQqq10Q32s32s")
@@ -159,12 +157,6 @@ def header_frame(segment: UUID) -> bytes:
 
 
 HEADER_SIZE = len(header_frame(UUID(int=0)))
-
-
-def header_version(head: bytes) -> int | None:
-    """Return the format version that the first bytes of a file state; None when they are not those of a segment."""
-    found = _HEADER.match(head)
-    return int(found[1]) if found else None
 
 
 def section_frame(size: int) -> bytes:

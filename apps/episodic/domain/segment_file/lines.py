@@ -32,7 +32,7 @@ def event_document(record: EventRecord) -> dict[str, Any]:
         "source": record.source,
         "metadata": record.metadata,
         "identity": str(record.identity),
-        "recorded_at": utc_text(record.recorded_at),
+        "recorded_at": record.recorded_at.astimezone(UTC).isoformat(),
         **({"actor": record.actor} if record.actor else {}),
         **({"origin": record.origin.value} if record.origin is not WriteOrigin.APP else {}),
     }
@@ -64,8 +64,3 @@ def decode_line(line: bytes) -> EventRecord:
         actor=document.get("actor", ""),
         origin=WriteOrigin(document.get("origin", WriteOrigin.APP)),
     )
-
-
-def utc_text(moment: datetime) -> str:
-    """Return a time as ISO 8601 in UTC."""
-    return (moment if moment.tzinfo is UTC else moment.astimezone(UTC)).isoformat()

@@ -76,23 +76,18 @@ class TableBuilder:
         entries = np.empty(len(prefixes), dtype=ENTRY)
         entries["prefix"], entries["line"] = prefixes[order], order
         scopes = json.dumps(self._scopes, ensure_ascii=False, separators=(",", ":")).encode()
-        return SegmentTables(np.array(self._runs, dtype=RUN), scopes, entries, pages_of(entries))
+        raw = memoryview(entries.tobytes())
+        step = PAGE_ENTRIES * ENTRY.itemsize
+        digests = [short_digest(raw[start : start + step]) for start in range(0, len(raw), step)]
+        pages = np.empty(len(digests), dtype=PAGE)
+        pages["prefix"], pages["digest"] = entries["prefix"][::PAGE_ENTRIES], digests
+        return SegmentTables(np.array(self._runs, dtype=RUN), scopes, entries, pages)
 
     def _end_run(self) -> None:
         if self._line > self._start:
             scope = len(self._scopes) - 1
             self._runs.append((*self._times, scope, self._block, self._start, self._line - self._start))
             self._start = self._line
-
-
-def pages_of(entries: Array) -> Array:
-    """Return the PAGE array of sorted entries."""
-    raw = memoryview(entries.tobytes())
-    step = PAGE_ENTRIES * ENTRY.itemsize
-    digests = [short_digest(raw[start : start + step]) for start in range(0, len(raw), step)]
-    pages = np.empty(len(digests), dtype=PAGE)
-    pages["prefix"], pages["digest"] = entries["prefix"][::PAGE_ENTRIES], digests
-    return pages
 
 
 def decode_scopes(data: bytes) -> tuple[ScopeKey, ...]:

@@ -9,7 +9,7 @@ from apps.core.domain.errors import MemoryHubError
 from apps.core.domain.origin import WriteOrigin
 from apps.core.domain.scope import system_access
 from apps.core.terminal import progress_bar
-from apps.episodic.services import EventImport, events_import
+from apps.episodic.services import events_import
 
 CHUNK = 1 << 20
 MAX_SHOWN = 20
@@ -36,10 +36,6 @@ class Command(BaseCommand):
             raise CommandError(f"{path} cannot be read: {error.strerror or type(error).__name__}.") from error
         except MemoryHubError as error:
             raise CommandError(str(error)) from error
-        self.print_report(report)
-
-    def print_report(self, report: EventImport) -> None:
-        """Print failures and counts. Raises CommandError if anything failed."""
         for problem in report.problems[:MAX_SHOWN]:
             self.stderr.write(f"line {problem.line}: {problem.attr or 'line'}: {problem.detail}")
         self.stdout.write(f"{report.recorded} recorded, {report.duplicates} duplicates, {report.failed} failed")

@@ -17,7 +17,7 @@ from apps.core.domain.randomness import RNG
 from apps.llm.domain.chat import ChatMessage, ChatRequest, MessageRole, estimate_tokens
 from apps.notes.domain.compaction.keeps import find_loss
 from apps.notes.domain.compaction.lists import Item, list_items
-from apps.notes.domain.reasons import plain_reason
+from apps.notes.domain.gate import plain_reason
 from apps.notes.domain.settings import MemoryConfig
 from apps.semantic.domain.quotation import draw_boundary, quote
 
@@ -202,7 +202,19 @@ def make_draft(text: bytes, facts: Sequence[Item], answer: DraftAnswer) -> Draft
         elif drop.fact in changes:
             changes[drop.fact] = replace(changes[drop.fact], code="twice")
     decided = tuple(changes[number] for number in sorted(changes))
-    return Draft(write(text, facts, decided), decided)
+    # A sentence takes the place of the first of its facts; all else stays.
+    parts, offset, written = [], 0, set[tuple[int, str]]()
+    for fact, change in zip(facts, decided, strict=True):
+        if change.action is FactAction.KEPT:
+            continue
+        parts.append(text[offset : fact.start])
+        offset = fact.end
+        key = (fact.run, change.into)
+        if change.into and key not in written:
+            written.add(key)
+            old = text[fact.start : fact.end]
+            parts.append(fact.mark + change.into.encode() + old[len(old.rstrip(b"\r\n")) :])
+    return Draft(b"".join((*parts, text[offset:])), decided)
 
 
 def judge_item(
@@ -224,19 +236,3 @@ def judge_item(
     if loss is not None:
         return {"code": loss.value}
     return {"action": FactAction.MERGED if len(own) > 1 else FactAction.SHORTENED, "into": text, "code": ""}
-
-
-def write(text: bytes, facts: Sequence[Item], changes: Sequence[FactChange]) -> bytes:
-    """Return a text with changed facts. A sentence takes the place of the first of its facts; all else stays."""
-    parts, offset, written = [], 0, set[tuple[int, str]]()
-    for fact, change in zip(facts, changes, strict=True):
-        if change.action is FactAction.KEPT:
-            continue
-        parts.append(text[offset : fact.start])
-        offset = fact.end
-        key = (fact.run, change.into)
-        if change.into and key not in written:
-            written.add(key)
-            old = text[fact.start : fact.end]
-            parts.append(fact.mark + change.into.encode() + old[len(old.rstrip(b"\r\n")) :])
-    return b"".join((*parts, text[offset:]))

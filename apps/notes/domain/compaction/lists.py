@@ -95,7 +95,9 @@ class ListReader:
         elif found := _FENCE.match(line):
             self.open_fence(found, line, end)
         elif heading := _HEADING.match(line):
-            self.read_heading(len(heading[1]), line[heading.end() :])
+            level, title = len(heading[1]), title_of(line[heading.end() :])
+            self.leave()
+            self._titles = [*(each for each in self._titles if each[0] < level), (level, title)]
         elif (mark := _ITEM.match(line)) and not _RULE.fullmatch(line) and not self.is_inside(line):
             item = Item(start, end, mark[1], self._run, tuple(title for _, title in self._titles))
             item.lines.append(line[mark.end() :])
@@ -135,11 +137,6 @@ class ListReader:
             self.extend(end)
         else:
             self.leave()
-
-    def read_heading(self, level: int, title: bytes) -> None:
-        """Note what the next lists stand under."""
-        self.leave()
-        self._titles = [each for each in self._titles if each[0] < level] + [(level, title_of(title))]
 
     def read_other(self, line: bytes, end: int) -> None:
         """Read a line that begins no item: the item goes on, or the list is over."""

@@ -6,8 +6,7 @@ from datetime import date
 
 from apps.notes.domain.extraction import chinese_patterns as patterns
 from apps.notes.domain.extraction.dates import CHINESE_DATE, resolve_chinese_dates
-from apps.notes.domain.extraction.fact import Category, Found
-from apps.notes.domain.extraction.pattern import Pattern
+from apps.notes.domain.extraction.fact import Category, Found, Pattern
 from apps.notes.domain.extraction.prose import has_mask
 from apps.rules.domain.statements.chinese import fold_chinese, mood_of, mood_of_question, read_report
 from apps.rules.domain.statements.chinese_folds import FOLD
@@ -108,7 +107,10 @@ class ChineseReader:
             value = sentence[parts[0].start : parts[0].end]
             return [Found("", patterns.LAST[0].category, sentence, 0.0, "", True, value)]
         if found:
-            self.person = person_of(found[-1].content)
+            # Whom the fact is about, such as 我妹妹; the speaker otherwise.
+            content = found[-1].content
+            kin = _KIN.match(content.translate(FOLD))
+            self.person = content[: kin.end()] if kin else ""
         return found
 
     def find_order(self, sentence: str, parts: list[Part]) -> Found | None:
@@ -222,9 +224,3 @@ def has_date(plain: str) -> bool:
     if all(_TODAY.match(found) for found in ahead) and _DONE.search(plain) and not _AHEAD.search(plain):
         return False
     return (bool(ahead) or bool(_FESTIVAL.search(plain))) and not plain.endswith("了")
-
-
-def person_of(content: str) -> str:
-    """Return the person whom a fact is about, such as 我妹妹; "" for the speaker."""
-    found = _KIN.match(content.translate(FOLD))
-    return content[: found.end()] if found else ""

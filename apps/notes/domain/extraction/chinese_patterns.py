@@ -3,8 +3,7 @@
 The order decides: the first that matches names the fact.
 """
 
-from apps.notes.domain.extraction.fact import Category
-from apps.notes.domain.extraction.pattern import PLANNED, pattern
+from apps.notes.domain.extraction.fact import PLANNED, Category, pattern
 from apps.rules.domain.statements.statement import Mood
 
 _ANY = frozenset(Mood) - {Mood.QUESTION, Mood.REPORT}

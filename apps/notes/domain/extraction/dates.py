@@ -104,11 +104,18 @@ def english_date(found: re.Match[str], at: date) -> str:
         if found["ago"]:
             return moved(at, -number_of(found["ago"]), found["ago_unit"].lower())
         if found["weekday"]:
-            return weekday_of(found["which"].lower(), _DAYS.index(found["weekday"].lower()), at)
+            which = found["which"].lower()
+            day = _DAYS.index(found["weekday"].lower())
+            monday = at - timedelta(days=at.weekday())
+            if which == "next":
+                return str(monday + timedelta(weeks=1, days=day))
+            if which in ("last", "since"):
+                return str(at - timedelta(days=(at.weekday() - day - 1) % 7 + 1))
+            return str(at + timedelta(days=(day - at.weekday()) % 7))
         if found["span"]:
             steps = {"next": 1, "last": -1}.get(found["span_which"].lower(), 0)
             return span_of(found["span"].lower(), steps, at)
-        month = month_of(found["month"] or found["month2"])
+        month = 1 + [month[:3] for month in _MONTHS].index((found["month"] or found["month2"]).lower()[:3])
         return str(coming(month, int(found["dom"] or found["dom2"]), at))
     except (ValueError, OverflowError):
         return ""
@@ -153,16 +160,11 @@ def chinese_date(found: re.Match[str], at: date) -> str:
                 -1 if found["back"] == "前" else 1
             )
             return moved(at, steps, _UNITS[found["unit"].removeprefix("个")])
-        return han_day(found, at)
+        if not found["dom"]:
+            return ""
+        return str(coming(han_number(found["month"]), han_number(found["dom"]), at))
     except (ValueError, OverflowError):
         return ""
-
-
-def han_day(found: re.Match[str], at: date) -> str:
-    """Return the coming day of a month and number, "" where only the month was said. Raises ValueError."""
-    if not found["dom"]:
-        return ""
-    return str(coming(han_number(found["month"]), han_number(found["dom"]), at))
 
 
 def han_number(written: str) -> int:
@@ -177,21 +179,6 @@ def number_of(word: str) -> int:
     """Return the number that a word or digits say."""
     lowered = word.lower()
     return int(lowered) if lowered.isdigit() else _NUMBERS[lowered.removeprefix("a ") if " " in lowered else lowered]
-
-
-def month_of(name: str) -> int:
-    """Return the number of a month by its name or its first letters."""
-    return 1 + [month[:3] for month in _MONTHS].index(name.lower()[:3])
-
-
-def weekday_of(which: str, day: int, at: date) -> str:
-    """Return the day of the week that "next", "last", "this" or "on" means."""
-    monday = at - timedelta(days=at.weekday())
-    if which == "next":
-        return str(monday + timedelta(weeks=1, days=day))
-    if which in ("last", "since"):
-        return str(at - timedelta(days=(at.weekday() - day - 1) % 7 + 1))
-    return str(at + timedelta(days=(day - at.weekday()) % 7))
 
 
 def span_of(span: str, steps: int, at: date) -> str:

@@ -60,9 +60,4 @@ def facts_of_turn(text: str, at: date | None) -> Iterator[Found]:
             else:
                 found = english.read(sentence.strip()) if language_of(sentence) == ENGLISH else []
             for fact in found:
-                yield with_quotes(fact, masked)
-
-
-def with_quotes(fact: Found, masked: list[str]) -> Found:
-    """Return a fact with what it quotes."""
-    return replace(fact, content=unmask(fact.content, masked), quote=unmask(fact.quote, masked))
+                yield replace(fact, content=unmask(fact.content, masked), quote=unmask(fact.quote, masked))

@@ -6,7 +6,8 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from apps.core.domain.errors import MemoryHubError
 from apps.core.terminal import progress_bar
-from apps.notes.services import index_rebuild, notes_users
+from apps.notes.files.watch import find_users
+from apps.notes.services import index_rebuild
 
 
 class Command(BaseCommand):
@@ -18,7 +19,7 @@ class Command(BaseCommand):
         parser.add_argument("--user", help="Only the index of this user.")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        users = notes_users() if options["user"] is None else [options["user"]]
+        users = find_users() if options["user"] is None else [options["user"]]
         for number, user in enumerate(users, 1):
             self._rebuild(user, f"Index {number} of {len(users)}")
         self.stdout.write(f"{len(users)} indexes were rebuilt.")

@@ -52,14 +52,6 @@ class Document:
     blocks: Callable[[Iterable[str]], Iterator[Block]]
     plain: Callable[[str], str]
 
-    @property
-    def main_level(self) -> int:
-        """Return the level of the main sections: the highest one, or the next if that has only the title."""
-        levels = [section.level for section in self.sections if section.level]
-        top = min(levels, default=1)
-        below = [level for level in levels if level > top]
-        return min(below, default=top) if levels.count(top) == 1 and levels[0] == top else top
-
     def named(self, names: frozenset[str]) -> Section | None:
         """Return the first of the main sections with one of these folded names."""
         found = [self.by_name[name] for name in names if name in self.by_name]
@@ -68,7 +60,10 @@ class Document:
     @cached_property
     def by_name(self) -> dict[str, tuple[int, Section]]:
         """Return the main sections by name, each with its position; of several with one name the first."""
-        limit = self.main_level
+        levels = [section.level for section in self.sections if section.level]
+        top = min(levels, default=1)
+        below = [level for level in levels if level > top]
+        limit = min(below, default=top) if levels.count(top) == 1 and levels[0] == top else top
         found: dict[str, tuple[int, Section]] = {}
         for position, section in enumerate(self.sections):
             if section.title and section.level <= limit:

@@ -1,12 +1,17 @@
-"""The fields of front matter and of metadata lines, in whatever way they are named."""
+"""The fields of front matter and of metadata lines such as `* Status: accepted`, in whatever way they are named."""
 
-from collections.abc import Mapping
+import re
+from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 
-from apps.sync.domain.knowledge import ItemStatus, ItemType
-from apps.sync.domain.readers.found import Found
+from apps.sync.domain.knowledge import ItemStatus
+from apps.sync.domain.readers.found import Found, Refusal, UnreadableError
 from apps.sync.domain.readers.front_matter import FIRST_LINE, Node, invalid
-from apps.sync.domain.readers.limits import (
+from apps.sync.domain.readers.places import LAYER_BY_WORD, TYPE_BY_WORD
+from apps.sync.domain.readers.references import split_references
+from apps.sync.domain.readers.rules import constraints_of_node, severity_of
+from apps.sync.domain.readers.statuses import NO_OWN, read_status
+from apps.sync.domain.readers.text import (
     MAX_CONSTRAINT_CHARS,
     MAX_ID_CHARS,
     MAX_MARKED_CHARS,
@@ -16,15 +21,14 @@ from apps.sync.domain.readers.limits import (
     MAX_TAGS,
     MAX_TITLE_CHARS,
     WRITTEN_SUMMARY_CHARS,
+    clean,
+    cut_at_sentence,
+    fold,
+    word_set,
 )
-from apps.sync.domain.readers.places import LAYER_BY_WORD, TYPE_BY_WORD
-from apps.sync.domain.readers.references import split_references
-from apps.sync.domain.readers.refusals import Refusal, UnreadableError
-from apps.sync.domain.readers.rules import constraints_of_node, severity_of
-from apps.sync.domain.readers.statuses import NO_OWN, read_status
-from apps.sync.domain.readers.text import clean, cut_at_sentence, fold
 
 MAX_NUMBER_CHARS = 6
+YES = frozenset({"true", "yes", "on"})
 STATUS_KEYS = frozenset({"name", "status", "state", "value", "current", "title"})
 NAMES = {
     "id": "id identifier uid docname",
@@ -48,6 +52,25 @@ NO_FIELDS: Mapping[str, str] = MappingProxyType({})
 # Marks of front matter that say what a status would.
 FLAGS = {name: name for name in ("draft", "deprecated", "archived", "obsolete", "retired", "superseded", "rejected")}
 FIELD_BY_NAME = {name: field for field, names in NAMES.items() for name in names.split()}
+LINE = re.compile(
+    r"\s{0,10}(?:[-*+>]\s{1,5})?(?:\*\*|__|\*|_)?([^\W\d_][\w /&-]{0,40})"
+    r"(?:\*\*|__|\*|_)?\s{0,5}[:：](?:\*\*|__|\*|_)?\s{0,10}"
+)
+# `:Status: accepted`, and no role such as :pep:`8`.
+FIELD = re.compile(r":([^\W\d_][\w -]{0,40}):(?:\s{1,10}|$)")
+ROW = re.compile(r"\s{0,10}\|\s{0,20}(?:\*\*|__)?([^|*_]{1,40})(?:\*\*|__)?\s{0,20}\|([^|]{0,2000})\|")
+# What else is written beside a status. It is no prose, and is not read.
+OTHERS = word_set(
+    "date dates decider deciders decisionmaker decisionmakers decidedby author authors owner owners "
+    "consulted informed "
+    "technicalstory story ticket issue issues pr prs reviewer reviewers approver approvers "
+    "approvedby updated created "
+    "lastupdated lastmodified lastreviewed version discussion discussionsto startdate rfcpr rustissue related "
+    "relatedto stakeholders impact driver approver contributors outcome duedate epic jira effectivedate decisiondate "
+    "trackingissue implementationissue champion champions number adr rfc amends amendedby dependson "
+    "requires supersede "
+    "日期 作者 決策者 决策者 負責人 负责人 版本 更新 建立 相關 相关 審核者 审核者 修訂 修订"
+)
 
 
 def known_fields(values: Mapping[str, Node], own: Mapping[str, str] = NO_FIELDS) -> dict[str, Node]:
@@ -70,15 +93,11 @@ def known_fields(values: Mapping[str, Node], own: Mapping[str, str] = NO_FIELDS)
         if field not in names or order(name) < order(names[field]):
             found[field], names[field] = value, name
     if "status" not in found:
-        flags = [FLAGS[fold(key)] for key, value in values.items() if fold(key) in FLAGS and is_true(value)]
+        said = [fold(key) for key, one in values.items() if isinstance(one, str) and one.casefold() in YES]
+        flags = [FLAGS[key] for key in said if key in FLAGS]
         if flags:
             found["status"] = flags[0]
     return found
-
-
-def is_true(node: Node) -> bool:
-    """Return whether a value says yes."""
-    return isinstance(node, str) and node.casefold() in {"true", "yes", "on"}
 
 
 def found_in_fields(values: Mapping[str, Node], own: Mapping[str, ItemStatus] = NO_OWN) -> Found:
@@ -86,9 +105,17 @@ def found_in_fields(values: Mapping[str, Node], own: Mapping[str, ItemStatus] = 
 
     Raises UnreadableError for an id that cannot be used, and for a template.
     """
-    status = read_status(status_text(values.get("status", "")), own)
+    said = values.get("status", "")
+    if isinstance(said, dict):  # of a mapping such as `{name: accepted, date: 2026-01-31}` its name
+        said = next((one for key, one in said.items() if fold(key) in STATUS_KEYS and one), said)
+    status = read_status(one_text(said, "\n"), own)
     severity = severity_of(one_text(values.get("severity", "")))
     number = one_text(values.get("number", "")).lstrip("#")
+    node = values.get("tags", "")
+    texts = texts_of(node)
+    if isinstance(node, str):
+        texts = node[:MAX_STATUS_CHARS].replace(" #", ",").replace("、", ",").replace("，", ",").split(",")
+    tags = dict.fromkeys(clean(text.strip().lstrip("#"), MAX_TAG_CHARS) for text in texts)
     return Found(
         item_id=usable_id(one_text(values.get("id", ""))),
         number=number if number.isascii() and number.isdigit() and len(number) <= MAX_NUMBER_CHARS else "",
@@ -98,18 +125,10 @@ def found_in_fields(values: Mapping[str, Node], own: Mapping[str, ItemStatus] = 
         status=status.status,
         layer=LAYER_BY_WORD.get(fold(one_text(values.get("layer", "")))),
         constraints=constraints_of_node(values.get("constraints", []), severity),
-        tags=tags_of(values.get("tags", "")),
+        tags=tuple([tag for tag in tags if tag][:MAX_TAGS]),
         supersedes=(*references_of(values.get("supersedes", "")), *status.supersedes)[:MAX_REFERENCES],
         superseded_by=(*references_of(values.get("superseded_by", "")), *status.superseded_by)[:MAX_REFERENCES],
     )
-
-
-def status_text(node: Node) -> str:
-    """Return a status as a text; of a mapping such as `{name: accepted, date: 2026-01-31}` its name."""
-    if isinstance(node, dict):
-        named = next((value for key, value in node.items() if fold(key) in STATUS_KEYS and value), None)
-        node = named if named is not None else node
-    return one_text(node, "\n")
 
 
 def usable_id(text: str) -> str:
@@ -138,15 +157,6 @@ def texts_of(node: Node) -> list[str]:
     return [text for one in node for text in ([one] if isinstance(one, str) else texts_of(one))]
 
 
-def tags_of(node: Node) -> tuple[str, ...]:
-    """Return tags without number signs, each once; a single text is split at commas, or at blanks before `#`."""
-    texts = texts_of(node)
-    if isinstance(node, str):
-        texts = node[:MAX_STATUS_CHARS].replace(" #", ",").replace("、", ",").replace("，", ",").split(",")
-    tags = dict.fromkeys(clean(text.strip().lstrip("#"), MAX_TAG_CHARS) for text in texts)
-    return tuple([tag for tag in tags if tag][:MAX_TAGS])
-
-
 def references_of(node: Node) -> list[str]:
     """Return the references of a value; mappings are read by their `id` or `path`."""
     if isinstance(node, dict):
@@ -160,11 +170,39 @@ def references_of(node: Node) -> list[str]:
     ]
 
 
-def status_default(status: ItemStatus | None) -> ItemStatus:
-    """Return the status; what says nothing is in force."""
-    return status or ItemStatus.ACCEPTED
+def metadata_of(line: str, own: Mapping[str, str] = NO_FIELDS) -> tuple[str, str] | None:
+    """Return field (empty for one that is not read) and value of a metadata line, or None for another line.
+
+    own: which of our names folded names mean in the source.
+    """
+    match = (FIELD if line.startswith(":") else LINE).match(line[:3_000])
+    if not match:
+        return None
+    name = fold(match.group(1))
+    field = own.get(name) or FIELD_BY_NAME.get(name)
+    if field:
+        return field, line[match.end() :].strip().rstrip("\\")
+    return ("", "") if name in OTHERS else None
 
 
-def type_default(item_type: ItemType | None) -> ItemType:
-    """Return the type; what says nothing is a specification."""
-    return item_type or ItemType.SPEC
+def cells_of(line: str) -> list[str]:
+    """Return the cells of a row of a table, without emphasis; none of another line."""
+    bare = line[:3_000].strip()
+    return [cell.strip(" \t*_") for cell in bare.strip("|").split("|")] if bare.startswith("|") else []
+
+
+def columns_of(lines: Sequence[str], index: int) -> dict[str, str]:
+    """Return the fields of a table whose head is at a line, such as `| Created | Status |`, of its first row."""
+    head, rule, row = (cells_of(line) for line in [*lines[index : index + 3], "", "", ""][:3])
+    if len(head) < 2 or len(head) != len(row) or not rule or any(cell.strip("-: ") for cell in rule):
+        return {}
+    return {field: value for name, value in zip(head, row, strict=True) if (field := FIELD_BY_NAME.get(fold(name)))}
+
+
+def row_of(line: str) -> tuple[str, str] | None:
+    """Return field and value of a row of a table with two columns, or None."""
+    match = ROW.match(line[:3_000])
+    if not match:
+        return None
+    field = FIELD_BY_NAME.get(fold(match.group(1)))
+    return (field, match.group(2).strip()) if field else None

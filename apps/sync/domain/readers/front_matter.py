@@ -11,8 +11,8 @@ from typing import TypeAlias
 
 import yaml
 
-from apps.sync.domain.readers.limits import MAX_FRONT_MATTER_CHARS, MAX_FRONT_MATTER_DEPTH, MAX_FRONT_MATTER_NODES
-from apps.sync.domain.readers.refusals import Refusal, UnreadableError
+from apps.sync.domain.readers.found import Refusal, UnreadableError
+from apps.sync.domain.readers.text import MAX_FRONT_MATTER_CHARS, MAX_FRONT_MATTER_DEPTH, MAX_FRONT_MATTER_NODES
 
 Node: TypeAlias = "str | list[Node] | dict[str, Node]"
 
@@ -39,7 +39,9 @@ def split_front_matter(text: str, is_restructured: bool) -> tuple[str | None, st
     first, _, rest = text.partition("\n")
     if first.rstrip() == "+++":
         raise UnreadableError(Refusal.FRONT_MATTER_INVALID, "Line 1: front matter in TOML is not read; use YAML.")
-    if first.rstrip() != "---" or (is_restructured and is_heading_over(rest)):
+    title, _, after = rest.partition("\n")
+    is_over_heading = title.strip() and ":" not in title and after.partition("\n")[0].rstrip() == "---"
+    if first.rstrip() != "---" or (is_restructured and is_over_heading):
         return None, text
     start = 0
     while start < len(rest) and start <= MAX_FRONT_MATTER_CHARS:
@@ -58,12 +60,6 @@ def split_front_matter(text: str, is_restructured: bool) -> tuple[str | None, st
     raise UnreadableError(
         Refusal.FRONT_MATTER_TOO_LARGE, f"The front matter has more than {MAX_FRONT_MATTER_CHARS:,} characters."
     )
-
-
-def is_heading_over(rest: str) -> bool:
-    """Return whether the first line of `---` is above a heading of reStructuredText."""
-    title, _, after = rest.partition("\n")
-    return bool(title.strip()) and ":" not in title and after.partition("\n")[0].rstrip() == "---"
 
 
 def parse_front_matter(text: str) -> dict[str, Node]:

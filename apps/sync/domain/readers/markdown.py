@@ -5,8 +5,7 @@ import re
 from collections.abc import Iterable, Iterator
 
 from apps.sync.domain.readers.document import Block, BlockKind, Document, Section
-from apps.sync.domain.readers.limits import MAX_MARKED_CHARS
-from apps.sync.domain.readers.text import clean
+from apps.sync.domain.readers.text import MAX_MARKED_CHARS, clean
 
 FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
 HEADING = re.compile(r" {0,3}(#{1,6})(?:[ \t]+|$)")
@@ -46,7 +45,10 @@ def parse_markdown(text: str) -> Document:
     for line in visible_lines(text.split("\n")):
         current = sections[-1]
         if match := HEADING.match(line):
-            sections.append(Section(len(match.group(1)), heading_text(line[match.end() :])))
+            title = line[match.end() :][:MAX_MARKED_CHARS].rstrip()
+            bare = title.rstrip("#")  # number signs may close it
+            title = bare.rstrip() if not bare or bare[-1].isspace() else title
+            sections.append(Section(len(match.group(1)), title))
         elif match := KRAMDOWN_PART.match(line):
             sections.append(Section(1, match.group(1)))
         elif (match := BOLD_LINE.fullmatch(line)) and not (current.lines and current.lines[-1].strip()):
@@ -91,13 +93,6 @@ def without_comments(line: str) -> str:
         kept.append(before)
         line = after.split("-->", 1)[1]
     return "".join([*kept, line])
-
-
-def heading_text(rest: str) -> str:
-    """Return the text of a heading without the number signs that may close it."""
-    text = rest[:MAX_MARKED_CHARS].rstrip()
-    bare = text.rstrip("#")
-    return bare.rstrip() if not bare or bare[-1].isspace() else text
 
 
 def underline_level(line: str, before: list[str]) -> int:
@@ -150,13 +145,10 @@ def continues(kind: BlockKind, block: list[str], line: str, was_blank: bool) -> 
     if kind is BlockKind.OTHER:
         return following is not BlockKind.ITEM and not DEFINITION.match(block[0]) and not line.startswith("#")
     return (
-        following is kind or (kind is BlockKind.QUOTE and following is BlockKind.TEXT) or is_indented_text(kind, line)
+        following is kind
+        or (kind is BlockKind.QUOTE and following is BlockKind.TEXT)
+        or (kind is BlockKind.TEXT and line.startswith(("    ", "\t")) and not ITEM.match(line))
     )
-
-
-def is_indented_text(kind: BlockKind, line: str) -> bool:
-    """Return whether a line goes on with a paragraph although it is indented."""
-    return kind is BlockKind.TEXT and line.startswith(("    ", "\t")) and not ITEM.match(line)
 
 
 def kind_of(line: str) -> BlockKind:
@@ -168,7 +160,7 @@ def kind_of(line: str) -> BlockKind:
         return BlockKind.QUOTE
     if line.startswith(("    ", "\t")) or bare.startswith("|") or bare.casefold().startswith(DIRECTIVES):
         return BlockKind.OTHER
-    if is_break(bare) or HTML_BLOCK.match(line) or DEFINITION.match(line) or is_table_line(bare):
+    if is_break(bare) or HTML_BLOCK.match(line) or DEFINITION.match(line) or ("|" in bare and not bare.strip("|:- \t")):
         return BlockKind.OTHER
     return BlockKind.TEXT
 
@@ -176,19 +168,6 @@ def kind_of(line: str) -> BlockKind:
 def is_break(bare: str) -> bool:
     """Return whether a line is a thematic break."""
     return bare[0] in "-*_=" and len(bare) > 2 and not bare.strip(bare[0] + " \t")
-
-
-def is_table_line(bare: str) -> bool:
-    """Return whether a line is the one below the head of a table."""
-    return "|" in bare and not bare.strip("|:- \t")
-
-
-def without_emphasis(text: str) -> str:
-    """Return a text without the signs around what is emphasised or struck out."""
-    for _ in range(3):
-        text = STAR.sub(r"\2", text)
-    text = BOLD.sub(lambda match: match.group(1) if " " in match.group(1) else match.group(), text)
-    return STRUCK.sub(r"\1", UNDERLINE.sub(r"\1", text))
 
 
 def plain_markdown(text: str) -> str:
@@ -204,6 +183,9 @@ def plain_markdown(text: str) -> str:
     text = FOOTNOTE.sub("", IMAGE.sub("", text))
     text = LINK.sub(r"\1", LINK.sub(r"\1", text))
     text = TAG.sub("", AUTOLINK.sub(r"\1", text))
-    text = ESCAPE.sub(r"\1", without_emphasis(text))
+    for _ in range(3):
+        text = STAR.sub(r"\2", text)
+    text = BOLD.sub(lambda match: match.group(1) if " " in match.group(1) else match.group(), text)
+    text = ESCAPE.sub(r"\1", STRUCK.sub(r"\1", UNDERLINE.sub(r"\1", text)))
     text = ASIDE.sub(lambda match: codes[int(match.group(1))] if int(match.group(1)) < len(codes) else "", text)
     return clean(html.unescape(text), MAX_MARKED_CHARS)

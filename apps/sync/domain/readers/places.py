@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from types import MappingProxyType
 
 from apps.sync.domain.knowledge import ItemStatus, ItemType, Layer
-from apps.sync.domain.readers.limits import MAX_ID_CHARS
-from apps.sync.domain.readers.text import fold, word_set
+from apps.sync.domain.readers.text import MAX_ID_CHARS, fold, word_set
 
 TYPES = {
     ItemType.ADR: (
@@ -122,22 +121,19 @@ class Place:
 
     def path_id(self) -> str:
         """Return the path without extension and folders of stages; of a long one the end, after a digest of it all."""
-        bare = posixpath.splitext(without_stages(self.path))[0].strip() or self.path.strip()
+        *folders, name = self.path.split("/")
+        # A text moves between some folders while it is decided, such as `draft`.
+        path = "/".join([*(folder for folder in folders if fold(folder) not in STAGE_FOLDERS), name])
+        bare = posixpath.splitext(path)[0].strip() or self.path.strip()
         if len(bare) <= MAX_ID_CHARS:
             return bare
         digest = hashlib.sha256(self.path.encode()).hexdigest()[:16]
         return f"{digest}-{bare[-(MAX_ID_CHARS - 20) :]}"
 
 
-def without_stages(path: str) -> str:
-    """Return a path without the folders that a text moves between while it is decided, such as `draft`."""
-    *folders, name = path.split("/")
-    return "/".join([*(folder for folder in folders if fold(folder) not in STAGE_FOLDERS), name])
-
-
 def place_of(path: str, own_kinds: Mapping[str, str] = NO_KINDS) -> Place:
     """Return what a path says; the deepest folder decides. own_kinds: folder -> kind of the numbers in it."""
-    own_folder = own_folder_of(path, own_kinds)
+    own_folder = max((folder for folder in own_kinds if path.startswith(f"{folder}/")), key=len, default="")
     inner = path[len(own_folder) :].lstrip("/")
     folders = posixpath.dirname(inner).split("/") if "/" in inner else []
     stem = posixpath.splitext(posixpath.basename(path))[0]
@@ -172,11 +168,6 @@ def place_of(path: str, own_kinds: Mapping[str, str] = NO_KINDS) -> Place:
         is_housekeeping=is_housekeeping(stem, path) and not types,
         is_template=is_template_name(stem) or any(word in TEMPLATE_FOLDERS for word in folded),
     )
-
-
-def own_folder_of(path: str, own_kinds: Mapping[str, str]) -> str:
-    """Return the deepest folder of a source that has a kind of its own and a file below it; empty for none."""
-    return max((folder for folder in own_kinds if path.startswith(f"{folder}/")), key=len, default="")
 
 
 def is_common_folder(word: str) -> bool:

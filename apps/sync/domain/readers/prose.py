@@ -4,11 +4,16 @@ import re
 from collections.abc import Iterator
 
 from apps.sync.domain.readers.document import Block, BlockKind, Document, Section
-from apps.sync.domain.readers.limits import MAX_MARKED_CHARS, MAX_TITLE_CHARS, SUMMARY_CHARS
-from apps.sync.domain.readers.metadata import metadata_of
-from apps.sync.domain.readers.places import KINDS
+from apps.sync.domain.readers.fields import metadata_of
 from apps.sync.domain.readers.rules import item_text
-from apps.sync.domain.readers.text import clean, cut_at_sentence, word_set
+from apps.sync.domain.readers.text import (
+    MAX_MARKED_CHARS,
+    MAX_TITLE_CHARS,
+    SUMMARY_CHARS,
+    clean,
+    cut_at_sentence,
+    word_set,
+)
 
 SUMMARIES = word_set("summary abstract tl;dr tldr executivesummary 摘要 概要 總結 总结")
 CONTEXTS = word_set(
@@ -51,17 +56,6 @@ def split_title(title: str) -> tuple[str, str, str]:
     if match and match.end() < len(title):
         return title[match.end() :], (match.group(1) or "").upper(), match.group(2)
     return title, "", ""
-
-
-def without_kind(title: str) -> str:
-    """Return a written title without `ADR-0012: ` before it."""
-    rest, kind, _ = split_title(title)
-    return rest if kind.casefold() in KINDS else title
-
-
-def title_of_words(words: str) -> str:
-    """Return the words of a file name as a title."""
-    return clean(words[:1].upper() + words[1:], MAX_TITLE_CHARS)
 
 
 def summary_of(document: Document, prefers_context: bool) -> str:

@@ -5,24 +5,29 @@ import hashlib
 import re
 from dataclasses import dataclass, replace
 
-from apps.sync.domain.knowledge import Convention, ItemType, ParsedFile, ReadMapping, ReadSettings, RefusedFile
+from apps.sync.domain.knowledge import (
+    Convention,
+    ItemStatus,
+    ItemType,
+    ParsedFile,
+    ReadMapping,
+    ReadSettings,
+    RefusedFile,
+)
 from apps.sync.domain.readers.document import Document
-from apps.sync.domain.readers.fields import found_in_fields, known_fields, status_default, type_default
-from apps.sync.domain.readers.found import Found, merge
+from apps.sync.domain.readers.fields import found_in_fields, known_fields
+from apps.sync.domain.readers.found import Found, Refusal, UnreadableError, merge
 from apps.sync.domain.readers.front_matter import Node, parse_front_matter, split_front_matter
-from apps.sync.domain.readers.headers import NEEDED, read_headers, split_headers
-from apps.sync.domain.readers.limits import MAX_PATH_CHARS, MAX_TITLE_CHARS
+from apps.sync.domain.readers.headers import NEEDED, read_headers, split_headers, unfold_opening
+from apps.sync.domain.readers.headers import YAML as FENCED_YAML
 from apps.sync.domain.readers.markdown import parse_markdown
-from apps.sync.domain.readers.openings import YAML as FENCED_YAML
-from apps.sync.domain.readers.openings import unfold_opening
-from apps.sync.domain.readers.places import Place, is_common_folder, place_of
-from apps.sync.domain.readers.prose import summary_of, title_of, title_of_words, without_kind
-from apps.sync.domain.readers.records import is_record, own_statuses, read_marks, read_record, refuse_choice
+from apps.sync.domain.readers.places import KINDS, Place, is_common_folder, place_of
+from apps.sync.domain.readers.prose import split_title, summary_of, title_of
+from apps.sync.domain.readers.records import is_record, own_statuses, read_marks, read_record
 from apps.sync.domain.readers.references import make_aliases, place_references, split_numbered
-from apps.sync.domain.readers.refusals import Refusal, UnreadableError
 from apps.sync.domain.readers.restructured import parse_restructured
 from apps.sync.domain.readers.rules import constraints_of_document, severity_of
-from apps.sync.domain.readers.text import UNPRINTABLE, clean, decode, fold
+from apps.sync.domain.readers.text import MAX_PATH_CHARS, MAX_TITLE_CHARS, UNPRINTABLE, clean, decode, fold
 
 MARKDOWN = (".md", ".markdown", ".mdx", ".mdown", ".mkd")
 YAML = (".yaml", ".yml")
@@ -62,7 +67,9 @@ def read_file(path: str, data: bytes, settings: ReadSettings) -> ParsedFile | Re
         convention = convention_of(parts, place, settings.convention)
         refuse_other(parts, place, convention, settings.convention)
         found = combine(parts, place, convention, settings)
-        if settings.only_known and not is_known(parts, found, place):
+        named = parts.headers or KNOWING & (parts.front_matter or {}).keys() or place.kind
+        is_known = named or found.type is not None or found.status is not None or found.constraints
+        if settings.only_known and not is_known:
             raise UnreadableError(Refusal.UNKNOWN_KIND, UNKNOWN_KIND_DETAIL)
         return finish(found, place, convention, settings, hashlib.sha256(data).hexdigest())
     except UnreadableError as error:
@@ -130,16 +137,12 @@ def parse_document(path: str, text: str) -> Document:
     """Return the sections of a text, by the extension of its file; `.txt` is Markdown if it has such headings."""
     name = path.casefold()
     if name.endswith(EQUALS):
-        return parse_markdown(QUOTES.sub("**", EQUALS_HEADING.sub(marked_heading, text)))
+        marked = EQUALS_HEADING.sub(lambda match: f"{'#' * len(match.group(1))} {match.group(2)}", text)
+        return parse_markdown(QUOTES.sub("**", marked))
     is_markdown = name.endswith(MARKDOWN)
     if not is_markdown and not name.endswith(RESTRUCTURED):
         is_markdown = text.startswith("# ") or "\n# " in text or "\n## " in text
     return parse_markdown(text) if is_markdown else parse_restructured(text)
-
-
-def marked_heading(match: re.Match[str]) -> str:
-    """Return a heading between `=` as one of Markdown."""
-    return f"{'#' * len(match.group(1))} {match.group(2)}"
 
 
 def convention_of(parts: Parts, place: Place, wanted: Convention) -> Convention:
@@ -167,12 +170,6 @@ def refuse_other(parts: Parts, place: Place, convention: Convention, wanted: Con
         raise UnreadableError(Refusal.NOT_AN_ITEM, "The file has no front matter with a known field.")
     if convention is Convention.HEADERS and not parts.headers:
         raise UnreadableError(Refusal.NOT_AN_ITEM, "The file does not begin with header lines.")
-
-
-def is_known(parts: Parts, found: Found, place: Place) -> bool:
-    """Return whether a folder, a name, fields or sections say what kind of knowledge a text is."""
-    named = bool(parts.headers) or bool(KNOWING & (parts.front_matter or {}).keys()) or bool(place.kind)
-    return named or found.type is not None or found.status is not None or bool(found.constraints)
 
 
 def is_item_of_folder(parts: Parts, place: Place, wanted: Convention) -> bool:
@@ -205,7 +202,9 @@ def combine(parts: Parts, place: Place, convention: Convention, settings: ReadSe
     by_headers = replace(by_headers, title=document.plain(by_headers.title))
     said = merge(by_fields, by_headers, by_record)
     heading, kind, number = ("", "", "") if said.title and parts.headers else title_of(document)
-    refuse_choice(said.title or heading)
+    bare = (said.title or heading).strip()
+    if bare.startswith(("{", "[", "<")) and bare.endswith(("}", "]", ">")):
+        raise UnreadableError(Refusal.TEMPLATE, "The title is a placeholder, as in a template.")
     by_place = Found(
         type=place.type or (ItemType.ADR if record and not parts.headers else None),
         layer=place.layer,
@@ -230,13 +229,17 @@ def combine(parts: Parts, place: Place, convention: Convention, settings: ReadSe
 def finish(found: Found, place: Place, convention: Convention, settings: ReadSettings, text_hash: str) -> ParsedFile:
     """Return the item with its id, the names it may be referred to by, and defaults for what nothing says."""
     item_id, kind, number = identify(found, place)
+    words = place.words[:1].upper() + place.words[1:]
+    bare, written_kind, _ = split_title(found.title)
+    title = clean(bare if written_kind.casefold() in KINDS else found.title, MAX_TITLE_CHARS)
+    # What says nothing is a specification, and in force.
     return ParsedFile(
         path=place.path,
         item_id=item_id,
-        type=type_default(found.type),
-        title=clean(without_kind(found.title), MAX_TITLE_CHARS) or title_of_words(place.words) or item_id,
+        type=found.type or ItemType.SPEC,
+        title=title or clean(words, MAX_TITLE_CHARS) or item_id,
         summary=found.summary,
-        status=status_default(found.status),
+        status=found.status or ItemStatus.ACCEPTED,
         layer=found.layer or settings.layer,
         text_hash=text_hash,
         convention=convention,

@@ -6,14 +6,11 @@ from dataclasses import replace
 
 from apps.sync.domain.knowledge import ItemStatus, ReadMapping
 from apps.sync.domain.readers.document import Document, Section
-from apps.sync.domain.readers.fields import found_in_fields
+from apps.sync.domain.readers.fields import columns_of, found_in_fields, metadata_of, row_of
 from apps.sync.domain.readers.found import Found
 from apps.sync.domain.readers.front_matter import Node
-from apps.sync.domain.readers.limits import MAX_TITLE_CHARS
-from apps.sync.domain.readers.metadata import columns_of, metadata_of, row_of
-from apps.sync.domain.readers.refusals import Refusal, UnreadableError
 from apps.sync.domain.readers.statuses import BY_KIND, StatusText, read_relations
-from apps.sync.domain.readers.text import word_set
+from apps.sync.domain.readers.text import MAX_TITLE_CHARS, word_set
 
 STATUS = word_set("status state adrstatus decisionstatus currentstatus documentstatus statusofthisdocument 狀態 状态")
 DECISION = word_set("decision decisionoutcome decisions 決策 决策 決定 决定 決策結果 决策结果")
@@ -125,10 +122,3 @@ def relations_of(section: Section | None) -> StatusText:
         tuple(one for relation in relations for one in relation.supersedes),
         tuple(one for relation in relations for one in relation.superseded_by),
     )
-
-
-def refuse_choice(text: str) -> None:
-    """Raise UnreadableError for a title that a template leaves to be filled in."""
-    bare = text.strip()
-    if bare.startswith(("{", "[", "<")) and bare.endswith(("}", "]", ">")):
-        raise UnreadableError(Refusal.TEMPLATE, "The title is a placeholder, as in a template.")

@@ -4,8 +4,7 @@ import posixpath
 import re
 from collections.abc import Iterable
 
-from apps.sync.domain.readers.limits import MAX_REFERENCE_CHARS, MAX_REFERENCES, MAX_STATUS_CHARS
-from apps.sync.domain.readers.text import clean
+from apps.sync.domain.readers.text import MAX_REFERENCE_CHARS, MAX_REFERENCES, MAX_STATUS_CHARS, clean
 
 EXTENSIONS = (".md", ".markdown", ".mdx", ".rst", ".txt", ".adoc")
 LINK = re.compile(r"\[([^\[\]]{0,300})\](?:\(\s{0,5}<?([^()<>\s]{0,600})>?[^()]{0,300}\)|\[[^\[\]]{0,100}\])")

@@ -4,8 +4,7 @@ import re
 from collections.abc import Iterable, Iterator
 
 from apps.sync.domain.readers.document import Block, BlockKind, Document, Section
-from apps.sync.domain.readers.limits import MAX_MARKED_CHARS
-from apps.sync.domain.readers.text import clean
+from apps.sync.domain.readers.text import MAX_MARKED_CHARS, clean
 
 ADORNMENT = frozenset("=-~^\"'`#*+:._<>")
 ITEM = re.compile(r"(?:[-*+•]|\d{1,3}[.)]|#\.|\([0-9a-zA-Z]\))\s")

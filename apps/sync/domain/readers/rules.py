@@ -5,8 +5,7 @@ import re
 from apps.sync.domain.knowledge import Constraint, Severity
 from apps.sync.domain.readers.document import Block, BlockKind, Document
 from apps.sync.domain.readers.front_matter import Node
-from apps.sync.domain.readers.limits import MAX_CONSTRAINT_CHARS, MAX_CONSTRAINTS
-from apps.sync.domain.readers.text import clean, fold, word_set
+from apps.sync.domain.readers.text import MAX_CONSTRAINT_CHARS, MAX_CONSTRAINTS, clean, fold, word_set
 
 SECTIONS = word_set("constraints constraint rules 約束 约束 約束條件 约束条件 限制 限制條件 限制条件 規則 规则")
 TEXT_KEYS = ("text", "description", "rule", "constraint", "statement", "requirement", "name")

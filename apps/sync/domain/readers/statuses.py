@@ -6,9 +6,9 @@ from dataclasses import dataclass
 from types import MappingProxyType
 
 from apps.sync.domain.knowledge import ItemStatus
-from apps.sync.domain.readers.limits import MAX_STATUS_CHARS
+from apps.sync.domain.readers.found import Refusal, UnreadableError
 from apps.sync.domain.readers.references import find_references
-from apps.sync.domain.readers.refusals import Refusal, UnreadableError
+from apps.sync.domain.readers.text import MAX_STATUS_CHARS
 
 WORDS = {
     ItemStatus.DRAFT: (

@@ -3,7 +3,32 @@
 import codecs
 import re
 
-from apps.sync.domain.readers.refusals import Refusal, UnreadableError
+from apps.sync.domain.readers.found import Refusal, UnreadableError
+
+MAX_PATH_CHARS = 600
+MAX_ID_CHARS = 200
+MAX_TITLE_CHARS = 300
+MAX_REFERENCE_CHARS = 300
+MAX_REFERENCES = 100
+MAX_TAG_CHARS = 100
+MAX_TAGS = 50
+MAX_CONSTRAINT_CHARS = 1_000
+MAX_CONSTRAINTS = 100
+MAX_STATUS_CHARS = 2_000
+
+# A summary that is taken from the text, and one that was written as such.
+SUMMARY_CHARS = 300
+WRITTEN_SUMMARY_CHARS = 600
+
+# Before marks are taken out of a piece of text.
+MAX_MARKED_CHARS = 4_000
+
+MAX_FRONT_MATTER_CHARS = 64_000
+MAX_FRONT_MATTER_DEPTH = 20
+MAX_FRONT_MATTER_NODES = 5_000
+
+MAX_HEADER_LINES = 100
+
 
 # Control characters, marks that turn the direction of text, and halves of surrogate pairs (which YAML can escape).
 UNPRINTABLE = re.compile(
@@ -14,6 +39,7 @@ LFS_POINTER = "version https://git-lfs.github.com/spec/"
 
 SENTENCE_END = re.compile(r"[.!?][\"')\]”’]*(?=\s)|[。！？][」』”’）]*")
 ABBREVIATIONS = ("e.g.", "i.e.", "etc.", "vs.", "cf.", "dr.", "mr.", "ms.", "mrs.", "st.", "no.", "fig.", "approx.")
+FOLDED = {ord(char): None for char in " \t-_"}
 
 
 def decode(data: bytes) -> str:
@@ -67,6 +93,3 @@ def fold(text: str) -> str:
 def word_set(words: str) -> frozenset[str]:
     """Return the words of a table."""
     return frozenset(words.split())
-
-
-FOLDED = {ord(char): None for char in " \t-_"}

@@ -3,56 +3,16 @@
 import json
 from typing import Any
 
-from django.core.management.base import CommandError, CommandParser
+from django.core.management.base import CommandError
 
+from apps.core.management.subcommands import Console, Options, Subcommand, argument, count_of
 from apps.sync import selectors, services
 from apps.sync.domain.triggers import parse_duration
-from apps.sync.management.sync.subcommand import (
-    ACCESS,
-    Console,
-    Options,
-    Subcommand,
-    count_of,
-    find_source,
-    source_argument,
-)
+from apps.sync.management.sync.subcommand import ACCESS, SOURCE, find_source
 from apps.sync.models import ConventionChoices, KnowledgeSource, LayerChoices, SourceKind
 from apps.sync.schemas.sources import read_time, source_json
 
 TEXTS = ("owner", "project", "branch", "folder", "layer", "convention", "credentials", "webhook_secret")
-
-
-def add_add_arguments(parser: CommandParser) -> None:
-    """Add the options of `add`."""
-    parser.add_argument("name")
-    parser.add_argument("location", help="An address (https, ssh), or a path below a permitted folder.")
-    parser.add_argument("--owner", help="The owner of the pointers, such as team:platform.")
-    parser.add_argument("--kind", choices=SourceKind.values, default=SourceKind.GIT, help="Default: git.")
-    parser.add_argument("--project", help="A tag for the memories.")
-    parser.add_argument("--branch", help="Default: the branch that is checked out.")
-    parser.add_argument("--folder", help="Only what is below this folder of the source.")
-    parser.add_argument("--include", action="append", help="Only files of this pattern; repeat it for more.")
-    parser.add_argument("--exclude", action="append", help="No file of this pattern; repeat it for more.")
-    parser.add_argument("--layer", choices=LayerChoices.values, help="For items that do not name one. Default: team.")
-    parser.add_argument("--convention", choices=ConventionChoices.values, help="Default: recognised file by file.")
-    parser.add_argument(
-        "--mapping", help="How the source's own words map to the hub's: a JSON object with fields, statuses and kinds."
-    )
-    parser.add_argument("--resolution", action="append", metavar="TYPE=RESOLUTION", help="Instead of the default.")
-    parser.add_argument("--credentials", help="The name of a secret to read the repository with.")
-    parser.add_argument("--webhook-secret", help="The name of the secret of a webhook.")
-    parser.add_argument("--staleness", help="Sync when the last sync is older than this, such as 6h.")
-    parser.add_argument("--sessions", type=int, help="Sync after this many sessions.")
-    parser.add_argument("--daily-at", help="Sync every day at this time, UTC, such as 03:00.")
-    parser.add_argument("--max-items", type=int, help="The most changes in one incremental sync.")
-
-
-def read_object(text: str) -> Any:
-    """Return what a JSON text says. Raises CommandError."""
-    try:
-        return json.loads(text)
-    except ValueError as error:
-        raise CommandError("--mapping must be a JSON object.") from error
 
 
 def run_add(console: Console, options: Options) -> None:
@@ -61,9 +21,15 @@ def run_add(console: Console, options: Options) -> None:
     values |= {("user_id" if name == "owner" else name): options[name] for name in TEXTS if options[name]}
     values |= {name: options[name] for name in ("include", "exclude", "max_items") if options[name] is not None}
     if options["mapping"]:
-        values["mapping"] = read_object(options["mapping"])
+        try:
+            values["mapping"] = json.loads(options["mapping"])
+        except ValueError as error:
+            raise CommandError("--mapping must be a JSON object.") from error
     if options["resolution"]:
-        values["resolutions"] = dict(read_pair(text) for text in options["resolution"])
+        pairs = [text.partition("=") for text in options["resolution"]]
+        if not all(sign for _, sign, _ in pairs):
+            raise CommandError("Write --resolution TYPE=RESOLUTION, such as orphaned_pointer=manual.")
+        values["resolutions"] = {name: value for name, _, value in pairs}
     if options["staleness"]:
         values["staleness_seconds"] = parse_duration(options["staleness"])
     if options["sessions"] is not None:
@@ -76,14 +42,6 @@ def run_add(console: Console, options: Options) -> None:
         f"Created {source.name} ({source.uuid}).",
         f"Try it: manage.py sync dry-run {source.name}",
     )
-
-
-def read_pair(text: str) -> tuple[str, str]:
-    """Return a type of conflict and its resolution. Raises CommandError."""
-    name, sign, value = text.partition("=")
-    if not sign:
-        raise CommandError("Write --resolution TYPE=RESOLUTION, such as orphaned_pointer=manual.")
-    return name, value
 
 
 def run_list(console: Console, options: Options) -> None:
@@ -116,12 +74,6 @@ def read_value(value: Any) -> str:
     return ", ".join(value) if isinstance(value, list) else str(value)
 
 
-def add_pause_arguments(parser: CommandParser) -> None:
-    """Add the options of `pause`."""
-    source_argument(parser)
-    parser.add_argument("--reason", default="", help="Why.")
-
-
 def run_pause(console: Console, options: Options) -> None:
     """Pause a source."""
     source = services.source_pause(access=ACCESS, uuid=find_source(options["source"]).uuid, reason=options["reason"])
@@ -132,12 +84,6 @@ def run_resume(console: Console, options: Options) -> None:
     """Resume a source."""
     source = services.source_resume(access=ACCESS, uuid=find_source(options["source"]).uuid)
     console.answer(source_json(source, ACCESS), f"{source.name} will sync when a trigger is met.")
-
-
-def add_remove_arguments(parser: CommandParser) -> None:
-    """Add the options of `remove`."""
-    source_argument(parser)
-    parser.add_argument("--yes", action="store_true", help="Delete it; without this, only show the number of items.")
 
 
 def run_remove(console: Console, options: Options) -> None:
@@ -153,10 +99,51 @@ def run_remove(console: Console, options: Options) -> None:
 
 
 SUBCOMMANDS = (
-    Subcommand("add", "Create a source.", run_add, add_add_arguments),
+    Subcommand(
+        "add",
+        "Create a source.",
+        run_add,
+        [
+            argument("name"),
+            argument("location", help="An address (https, ssh), or a path below a permitted folder."),
+            argument("--owner", help="The owner of the pointers, such as team:platform."),
+            argument("--kind", choices=SourceKind.values, default=SourceKind.GIT, help="Default: git."),
+            argument("--project", help="A tag for the memories."),
+            argument("--branch", help="Default: the branch that is checked out."),
+            argument("--folder", help="Only what is below this folder of the source."),
+            argument("--include", action="append", help="Only files of this pattern; repeat it for more."),
+            argument("--exclude", action="append", help="No file of this pattern; repeat it for more."),
+            argument("--layer", choices=LayerChoices.values, help="For items that do not name one. Default: team."),
+            argument("--convention", choices=ConventionChoices.values, help="Default: recognised file by file."),
+            argument(
+                "--mapping",
+                help="How the source's own words map to the hub's: a JSON object with fields, statuses and kinds.",
+            ),
+            argument("--resolution", action="append", metavar="TYPE=RESOLUTION", help="Instead of the default."),
+            argument("--credentials", help="The name of a secret to read the repository with."),
+            argument("--webhook-secret", help="The name of the secret of a webhook."),
+            argument("--staleness", help="Sync when the last sync is older than this, such as 6h."),
+            argument("--sessions", type=int, help="Sync after this many sessions."),
+            argument("--daily-at", help="Sync every day at this time, UTC, such as 03:00."),
+            argument("--max-items", type=int, help="The most changes in one incremental sync."),
+        ],
+    ),
     Subcommand("list", "List all sources.", run_list),
-    Subcommand("show", "Show a source.", run_show, source_argument),
-    Subcommand("pause", "Keep triggers from starting syncs.", run_pause, add_pause_arguments),
-    Subcommand("resume", "Let triggers start syncs again.", run_resume, source_argument),
-    Subcommand("remove", "Delete a source; its memories are soft-deleted.", run_remove, add_remove_arguments),
+    Subcommand("show", "Show a source.", run_show, [SOURCE]),
+    Subcommand(
+        "pause",
+        "Keep triggers from starting syncs.",
+        run_pause,
+        [SOURCE, argument("--reason", default="", help="Why.")],
+    ),
+    Subcommand("resume", "Let triggers start syncs again.", run_resume, [SOURCE]),
+    Subcommand(
+        "remove",
+        "Delete a source; its memories are soft-deleted.",
+        run_remove,
+        [
+            SOURCE,
+            argument("--yes", action="store_true", help="Delete it; without this, only show the number of items."),
+        ],
+    ),
 )

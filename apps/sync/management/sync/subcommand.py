@@ -1,53 +1,24 @@
-"""The parts of `manage.py sync`, the console that they write to, and the progress of a run."""
+"""What the parts of `manage.py sync` share, and the progress of a run."""
 
-import json
 from collections.abc import Callable
 from contextlib import ExitStack
-from dataclasses import dataclass
 from typing import Any, Self
 from uuid import UUID
 
-from django.core.management.base import CommandError, CommandParser
+from django.core.management.base import CommandError
 
 from apps.core.domain.scope import system_access
+from apps.core.management.subcommands import argument
 from apps.core.terminal import progress_bar
 from apps.sync.models import KnowledgeSource, SyncRun
 
-Options = dict[str, Any]
 ACCESS = system_access("command: sync")
 # Besides 0, 1 for anything refused, and 2 for options that cannot be read.
 EXIT_PARTIAL = 3
 EXIT_UNAVAILABLE = 4
 EXIT_RUNNING = 5
 EXIT_NO_ITEMS = 6
-
-
-@dataclass(frozen=True)
-class Console:
-    """say: results, on standard output. stream: where progress and problems go, standard error. is_json: as the API."""
-
-    say: Callable[[str], None]
-    warn: Callable[[str], None]
-    stream: Any
-    is_json: bool = False
-
-    def answer(self, value: Any, *lines: str) -> None:
-        """Print a value as JSON if that was asked for, else the lines."""
-        if self.is_json:
-            self.say(json.dumps(value, indent=2, ensure_ascii=False))
-            return
-        for line in lines:
-            self.say(line)
-
-
-@dataclass(frozen=True)
-class Subcommand:
-    """run: raises CommandError, or MemoryHubError, which becomes one."""
-
-    name: str
-    help: str
-    run: Callable[[Console, Options], None]
-    add_arguments: Callable[[CommandParser], None] = lambda _: None
+SOURCE = argument("source", help="The name or the id of a source.")
 
 
 class RunProgress:
@@ -94,13 +65,3 @@ def read_uuid(text: str) -> UUID | None:
         return UUID(text)
     except ValueError:
         return None
-
-
-def source_argument(parser: CommandParser) -> None:
-    """Add the argument for a source."""
-    parser.add_argument("source", help="The name or the id of a source.")
-
-
-def count_of(number: int, word: str) -> str:
-    """Return a number with a word in the singular or the plural."""
-    return f"{number:,} {word}" if number == 1 else f"{number:,} {word}s"

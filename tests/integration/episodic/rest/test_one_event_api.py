@@ -13,7 +13,7 @@ from apps.episodic.domain.segment_file.reader import SegmentFile
 from apps.episodic.domain.segment_state import SegmentState
 from apps.episodic.maintenance.runner import MaintenanceRunningError, maintenance_lock
 from apps.episodic.models import Segment, TimelineEvent
-from apps.episodic.retention.delete import event_delete
+from apps.episodic.retention.purge import event_delete
 from apps.episodic.store.file_cache import reset_archive_cache
 from apps.episodic.store.files import segment_path
 from apps.events.models import Event

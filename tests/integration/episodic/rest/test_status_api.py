@@ -10,14 +10,14 @@ from apps.core.domain.clock import SYSTEM_CLOCK, utcnow
 from apps.core.domain.errors import UnavailableError
 from apps.core.domain.scope import Access, Permission, Scope
 from apps.episodic import selectors
+from apps.episodic.domain.alarms import HINTS, Severity, WarningKind
 from apps.episodic.domain.event import EventDraft
 from apps.episodic.domain.segment_state import SegmentState
-from apps.episodic.domain.warnings import HINTS, Severity, WarningKind
 from apps.episodic.maintenance.archive import rows_drop, segment_archive
 from apps.episodic.maintenance.seal import segment_seal
 from apps.episodic.models import Segment
 from apps.episodic.recording.record import events_record
-from apps.episodic.recording.rotation import segment_close
+from apps.episodic.recording.rows import segment_close
 from apps.episodic.warnings import warning_report
 from tests.api import Api, api_for, error_attrs
 

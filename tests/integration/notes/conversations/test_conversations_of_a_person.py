@@ -11,7 +11,7 @@ from apps.core.domain.clock import SYSTEM_CLOCK, DeterministicClock
 from apps.core.domain.scope import Scope
 from apps.core.personal.store import ExportRequest, LineError
 from apps.notes.models import Conversation, ConversationMessage, ExtractedFact, ExtractionRun
-from apps.notes.personal.conversations import ConversationStore
+from apps.notes.personal.stores import ConversationStore
 from apps.notes.services import contents_clear
 from tests.api import api_for
 

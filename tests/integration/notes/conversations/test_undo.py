@@ -11,8 +11,8 @@ from apps.core.domain.clock import SYSTEM_CLOCK, DeterministicClock
 from apps.core.domain.errors import NotFoundError
 from apps.core.domain.scope import Access, Permission, Scope
 from apps.notes.conversations.undo import fact_undo
+from apps.notes.index.disk import place_of
 from apps.notes.index.handles import index_of
-from apps.notes.index.places import place_of
 from apps.notes.models import ExtractedFact, ExtractionRun, NoteVersion
 from apps.semantic.models import Memory
 from tests.api import Api, api_for

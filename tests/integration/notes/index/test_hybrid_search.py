@@ -9,9 +9,9 @@ from apps.core.domain.scope import system_access
 from apps.llm.domain.embedder import EmbeddingSpaceId, EmbeddingUnavailableError
 from apps.llm.embedding.embedder import embed_texts
 from apps.llm.services import get_embedder
-from apps.notes.index import search, signs, vectors
+from apps.notes.index import handles, search, vectors
+from apps.notes.index.disk import place_of
 from apps.notes.index.handles import index_of
-from apps.notes.index.places import place_of
 from apps.notes.index.vectors import fill_vectors
 from apps.notes.selectors import index_status, notes_search
 from apps.notes.services import index_refresh
@@ -68,7 +68,7 @@ def test_signs_find_the_same_as_all_numbers(ana, monkeypatch):
     while fill_vectors(index_of(place_of("ana")).database, 100):
         pass
     exact = find("rice number 77 of the list", limit=5)
-    monkeypatch.setattr(signs, "EXACT_ROWS", 0)
+    monkeypatch.setattr(handles, "EXACT_ROWS", 0)
     by_signs = find("rice number 77 of the list", limit=5)
     assert exact.hits[0] == by_signs.hits[0]
     assert exact.hits[0].path == "77.md"
@@ -180,7 +180,7 @@ def test_vectors_of_another_space_are_not_mixed(ana, monkeypatch):
 def test_vector_of_zeros_is_compared_with_nothing(ana, monkeypatch, exact):
     """It has no cosine: the text is found by its words, and so is everything for a question with one."""
     write(ana, 6, "tea")
-    monkeypatch.setattr(signs, "EXACT_ROWS", exact)
+    monkeypatch.setattr(handles, "EXACT_ROWS", exact)
     monkeypatch.setattr(vectors, "embed_texts", lambda texts: embed_texts(texts) * np.arange(len(texts))[:, None])
     with_one = find("tea number 2")
     assert len(with_one.hits) == 6

@@ -8,8 +8,8 @@ from django.conf import settings
 
 from apps.notes.files.owner import folder_of
 from apps.notes.index import database
+from apps.notes.index.disk import place_of
 from apps.notes.index.handles import index_of
-from apps.notes.index.places import place_of
 
 
 def is_opening_allowed():

@@ -8,12 +8,12 @@ from dataclasses import replace
 import pytest
 
 from apps.core.domain.scope import Scope, system_access
-from apps.notes.domain.names import folder_name
+from apps.notes.domain.places import folder_name
 from apps.notes.index import disk, events, handles
 from apps.notes.index.database import VERSION
+from apps.notes.index.disk import place_of, place_of_path
 from apps.notes.index.events import folder_events
 from apps.notes.index.handles import index_of
-from apps.notes.index.places import place_of, place_of_path
 from apps.notes.selectors import index_status, notes_search
 from apps.notes.services import index_forget, index_rebuild, index_refresh
 

@@ -6,8 +6,8 @@ import pytest
 
 from apps.notes.files.owner import folder_of
 from apps.notes.index import watch
+from apps.notes.index.disk import place_of
 from apps.notes.index.handles import index_of
-from apps.notes.index.places import place_of
 from apps.notes.index.watch import MAX_PAUSE_SECONDS, NotesWatcher, Pause, is_watching, watch_lock
 
 

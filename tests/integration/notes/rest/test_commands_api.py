@@ -7,7 +7,7 @@ import pytest
 from apps.core.domain.scope import Permission, Scope, system_access
 from apps.llm.domain.protocol.results import Protocol, ToolRequest
 from apps.llm.tools.requests import tool_registry
-from apps.notes.domain.names import folder_name
+from apps.notes.domain.places import folder_name
 from apps.notes.models import NoteVersion
 from tests.api import Api, api_for
 from tests.unit.notes.test_command_texts import REFUSED

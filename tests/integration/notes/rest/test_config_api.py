@@ -17,8 +17,8 @@ from apps.core.personal.store import ExportRequest
 from apps.llm.model_catalogue import ListedModel, ListedProvider, ModelsListing
 from apps.llm.providers.configured import ModelRole
 from apps.llm.providers.model_lists import ModelList
-from apps.notes.domain.names import folder_name
 from apps.notes.domain.places import CONFIG as CONFIG_PLACE
+from apps.notes.domain.places import folder_name
 from apps.notes.domain.settings import SAFE, SETTINGS, BrokenConfigError, MemoryConfig, camel_name
 from apps.notes.domain.text import digest
 from apps.notes.files.config import changed_text, config_of, look, set_aside

@@ -4,7 +4,7 @@ import pytest
 from django.core.management import call_command
 
 from apps.core.domain.scope import Scope
-from apps.notes.index.places import place_of
+from apps.notes.index.disk import place_of
 from apps.notes.tools import SEARCH_MEMORY
 from memoryhub.tools import TOOLS
 from tests.api import Api, api_for

@@ -7,8 +7,7 @@ from typing import Any
 import pytest
 
 from apps.core.domain.scope import Permission, Scope
-from apps.notes.domain.names import folder_name
-from apps.notes.domain.places import parse_place
+from apps.notes.domain.places import folder_name, parse_place
 from apps.notes.files.versions import add_version
 from apps.notes.models import ChangeKind, NoteVersion
 from apps.notes.services import NotesOwnerError, notes_prepare

@@ -16,7 +16,7 @@ from apps.sync.domain.errors import CommitGoneError, KnowledgeUnavailableError
 from apps.sync.repository import fetch_process
 from apps.sync.repository.fetch_process import Callbacks, SecretMissingError, SecretRefusedError
 from apps.sync.repository.reader import open_reader
-from apps.sync.repository.secrets import fetch_secret
+from apps.sync.repository.source import fetch_secret
 from tests.integration.sync.repository.git_server import PASSWORD, USER, git_server, needs_git
 from tests.integration.sync.repository.repositories import Origin, files_at, source_of, text_of
 

@@ -4,7 +4,8 @@ from datetime import UTC, datetime
 
 import pytest
 
-from apps.notes.domain.facts import Category, Turn, extract_facts
+from apps.notes.domain.extraction.extract import extract_facts
+from apps.notes.domain.extraction.fact import Category, Turn
 from apps.rules.domain.contradiction.judgement import DECISIVE, find_evidence
 
 AT = datetime(2026, 3, 4, 12, tzinfo=UTC)  # a Wednesday

@@ -6,7 +6,8 @@ import time
 
 import pytest
 
-from apps.notes.domain.facts import Turn, extract_facts
+from apps.notes.domain.extraction.extract import extract_facts
+from apps.notes.domain.extraction.fact import Turn
 from tests.timing import assert_quick
 
 PIECES = [

@@ -12,7 +12,8 @@ from typing import Any
 
 import pytest
 
-from apps.notes.domain.facts import Fact, Turn, extract_facts
+from apps.notes.domain.extraction.extract import extract_facts
+from apps.notes.domain.extraction.fact import Fact, Turn
 
 FILE = Path(__file__).parent / "labelled_turns.jsonl"
 ROWS = [json.loads(line) for line in FILE.read_text(encoding="utf-8").splitlines()]

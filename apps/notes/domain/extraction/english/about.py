@@ -15,8 +15,7 @@ from apps.notes.domain.extraction.english.words import (
     RELATION,
     THING_NOUN,
 )
-from apps.notes.domain.extraction.fact import Category
-from apps.notes.domain.extraction.pattern import pattern
+from apps.notes.domain.extraction.fact import Category, pattern
 
 _I = rf"i(?:'ve|'d|'m)? {ADVERBS}"
 _WE = rf"(?:i|we|(?-i:[A-Z])\w+ and i|my (?:wife|husband|partner|family|girlfriend|boyfriend) and i)(?:'ve)? {ADVERBS}"

@@ -18,8 +18,7 @@ from apps.notes.domain.extraction.english.pointers import (
     person_of,
     refer_to,
 )
-from apps.notes.domain.extraction.fact import Category, Found
-from apps.notes.domain.extraction.pattern import Pattern
+from apps.notes.domain.extraction.fact import Category, Found, Pattern
 from apps.notes.domain.extraction.prose import has_mask
 from apps.rules.domain.statements.english import strip_openers
 from apps.rules.domain.statements.english_verbs import base_of
@@ -27,6 +26,7 @@ from apps.rules.domain.statements.read import read_sentence
 from apps.rules.domain.statements.statement import Mood, Statement
 
 MAX_VALUE_WORDS = 5
+_OWN_SUBJECT = re.compile(r"(?:i|i'm|i've|my|we|we're|we've|our)\b", re.IGNORECASE)
 _LEAD = re.compile(
     r"^(?:(?:and|but|so|also|well|oh|ok(?:ay)?|yes|yeah|yep|no|nope|sure|right|hmm|um|uh|hey|hi|hello|thanks"
     r"|thank you|anyway|because|since|although"
@@ -172,13 +172,15 @@ class EnglishReader:
         for statement, (start, end) in zip(statements, spans, strict=True):
             clause = _LEAD.sub("", _BETWEEN.sub("", text[start:end]))
             begun = match(clause, statement.mood)
-            if begun and (not open_end or found[-1].pattern != begun.name or has_own_subject(clause)):
+            if begun and (not open_end or found[-1].pattern != begun.name or _OWN_SUBJECT.match(clause)):
                 found.append(self.make(clause, begun, corrects))
                 open_end = True
             elif open_end and statement.mood in (Mood.ASSERTION, Mood.PLAN) and not is_own_sentence(clause):
-                joined = extended(text, found[-1].quote, end)
-                if joined:
-                    found[-1] = self.make(joined, begun_again(found[-1]), corrects)
+                # Together with what follows it in the sentence.
+                start = text.find(found[-1].quote)
+                joined = text[start:end] if start >= 0 else ""
+                if 0 < len(joined) <= MAX_CONTENT_CHARS:
+                    found[-1] = self.make(joined, _BY_NAME[found[-1].pattern], corrects)
             else:
                 open_end = False
         return [fact for fact in found if is_complete(fact.content)]
@@ -189,11 +191,6 @@ class EnglishReader:
 
 
 _BY_NAME = {pattern.name: pattern for pattern in (*_STATED, *_ORDERED, *person.LAST)}
-
-
-def begun_again(found: Found) -> Pattern:
-    """Return the pattern of a fact."""
-    return _BY_NAME[found.pattern]
 
 
 def match(clause: str, mood: Mood) -> Pattern | None:
@@ -234,18 +231,13 @@ def find_order(text: str) -> Found | None:
     plain = _LEAD.sub("", text)
     if not plain:
         return None
-    mood = mood_of_whole(plain)
+    moods = [statement.mood for statement in read_sentence(plain)]
+    mood = Mood.COMMAND if Mood.COMMAND in moods else moods[0]
     plain = _REQUEST.sub("", plain)
     for pattern in _ORDERED:
         if mood in pattern.moods and pattern.regex.match(plain):
             return Found(written(plain.rstrip("? "), None), pattern.category, plain, pattern.confidence, pattern.name)
     return None
-
-
-def mood_of_whole(text: str) -> Mood:
-    """Return the mood of a sentence: COMMAND where any clause of it orders something."""
-    moods = [statement.mood for statement in read_sentence(text)]
-    return Mood.COMMAND if Mood.COMMAND in moods else moods[0]
 
 
 def spans_of(text: str, statements: Iterable[Statement]) -> list[tuple[int, int]]:
@@ -259,18 +251,6 @@ def spans_of(text: str, statements: Iterable[Statement]) -> list[tuple[int, int]
         at = start + len(statement.body)
         spans.append((start, at))
     return spans
-
-
-def extended(text: str, clause: str, end: int) -> str:
-    """Return a clause together with what follows it in the sentence, "" where that is too long."""
-    start = text.find(clause)
-    joined = text[start:end] if start >= 0 else ""
-    return joined if len(joined) <= MAX_CONTENT_CHARS else ""
-
-
-def has_own_subject(clause: str) -> bool:
-    """Return whether a clause has its own subject of the first person."""
-    return bool(re.match(r"(?:i|i'm|i've|my|we|we're|we've|our)\b", clause, re.IGNORECASE))
 
 
 def is_own_sentence(clause: str) -> bool:

@@ -3,15 +3,8 @@
 The order decides: the first that matches names the fact.
 """
 
-from apps.notes.domain.extraction.english.words import (
-    ADVERBS,
-    MOMENT,
-    OBJECT,
-    PET,
-    RELATION,
-)
-from apps.notes.domain.extraction.fact import Category
-from apps.notes.domain.extraction.pattern import PLANNED, pattern
+from apps.notes.domain.extraction.english.words import ADVERBS, MOMENT, OBJECT, PET, RELATION
+from apps.notes.domain.extraction.fact import PLANNED, Category, pattern
 from apps.rules.domain.statements.statement import Mood
 
 _I = rf"i(?:'ve|'d|'m)? {ADVERBS}"

@@ -4,8 +4,7 @@ The order decides: the first that matches names the fact.
 """
 
 from apps.notes.domain.extraction.english.words import ADVERBS
-from apps.notes.domain.extraction.fact import Category
-from apps.notes.domain.extraction.pattern import ASKED_FOR, PLANNED, pattern
+from apps.notes.domain.extraction.fact import ASKED_FOR, PLANNED, Category, pattern
 from apps.rules.domain.statements.statement import Mood
 
 _NAME = r"(?-i:[A-Z])[\w'-]+"

@@ -1,1 +1,0 @@
-"""The parts of `manage.py timeline`: a module for each, with a SUBCOMMAND in it."""
