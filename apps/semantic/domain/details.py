@@ -18,7 +18,7 @@ from apps.rules.domain.engine.merge import (
     merge_keywords,
     normalise_keyword,
 )
-from apps.rules.domain.engine.sources import higher_source
+from apps.rules.domain.engine.record import higher_source
 from apps.semantic.domain.duplicates import decide_duplicate
 from apps.semantic.domain.memory import (
     DEFAULT_SOURCE,
