@@ -42,10 +42,10 @@ from apps.semantic.consolidation.services import (
     consolidation_run,
     consolidation_update,
 )
-from apps.semantic.evaluation.lines import question_line
+from apps.semantic.evaluation.run import question_line
 from apps.semantic.extraction.extract import ExtractionResult, memories_find
 from apps.semantic.index.overview import IndexOverview, UserIndex, index_overview
-from apps.semantic.index.requests import index_build_request, recall_verify_request
+from apps.semantic.index.recall import index_build_request, recall_verify_request
 from apps.semantic.index.warm_up import end_index, start_index
 from apps.semantic.judge.services import (
     JudgeState,

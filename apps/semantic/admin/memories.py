@@ -58,8 +58,7 @@ from apps.core.pages.origins import origin_explained
 from apps.core.pages.sayings import say
 from apps.semantic import services
 from apps.semantic.admin.memory_page import first_words, may_undo, memory_context, title_of
-from apps.semantic.admin.memory_views import ViewFilter, view_tabs
-from apps.semantic.admin.search import RELEVANCE, search_memories
+from apps.semantic.admin.search import RELEVANCE, ViewFilter, search_memories, view_tabs
 from apps.semantic.conflicts.receipt_page import SHOWN_CONTENT_CHARS, STATUS_COLOURS
 from apps.semantic.domain.confidence import DecayPolicy
 from apps.semantic.memories.managers import manager_exists
