@@ -14,7 +14,7 @@ from apps.semantic.conflicts.bulk_accept import (
     decisions_alike,
 )
 from apps.semantic.conflicts.bulk_revert import conflicts_revert
-from apps.semantic.conflicts.counts import MAX_COUNTED, decided_rules, open_conflicts
+from apps.semantic.conflicts.queue import MAX_COUNTED, decided_rules, open_conflicts
 from apps.semantic.conflicts.queue import (
     MAX_LISTED,
     QueueCounts,
