@@ -8,7 +8,7 @@ from apps.semantic.conflicts import bulk_revert
 from apps.semantic.consolidation import services
 from apps.semantic.index import recall
 from apps.semantic.judge import services as judge_services
-from apps.semantic.memories import expiry
+from apps.semantic.memories import bring_back
 
 
 def revert_conflicts(selection: Mapping[str, Any], actor: str, run: str, below: int | None) -> dict[str, Any]:
@@ -53,7 +53,7 @@ def catch_up_events() -> None:
 
 def expire_memories() -> None:
     """Delete the memories that have expired; each minute."""
-    expiry.memories_expire()
+    bring_back.memories_expire()
 
 
 def trim_events() -> None:

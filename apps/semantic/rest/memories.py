@@ -100,7 +100,7 @@ class BatchView(HubView):
         for item in items:
             outcome = next(saved) if isinstance(item, MemoryDraft) else item
             if isinstance(outcome, services.SaveResult):
-                results.append({"status": save_status(outcome), **render_save(outcome, now)})
+                results.append({"status": 201 if outcome.action == "inserted" else 200, **render_save(outcome, now)})
             else:
                 results.append(item_error(outcome) if isinstance(outcome, MemoryHubError) else outcome)
         return Response({"results": results, "count": len(results)})
@@ -235,8 +235,3 @@ def wanted_version(request: Request) -> str | None:
     if not (len(header) > 2 and header[0] == header[-1] == '"' and '"' not in header[1:-1]):
         raise StaleVersionError("If-Match takes one version in quotation marks, as in an ETag, or *.")
     return header[1:-1]
-
-
-def save_status(result: services.SaveResult) -> int:
-    """Return the HTTP status of a save."""
-    return status.HTTP_201_CREATED if result.action == "inserted" else status.HTTP_200_OK

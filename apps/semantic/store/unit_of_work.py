@@ -72,11 +72,6 @@ def lock_shards(users: Iterable[str]) -> Mapping[str, int]:
     return take_shards(names)
 
 
-def lock_shards_for_removal(user: str) -> int:
-    """Do the same for one user who is being forgotten."""
-    return take_shards([user])[user]
-
-
 def take_shards(names: Sequence[str]) -> dict[str, int]:
     """Lock shards, raise their versions and return them."""
     with connection.cursor() as cursor:
@@ -286,38 +281,32 @@ class UnitOfWork:
         )
 
     def write(self) -> None:
-        """Write everything. Raises UnavailableError when two active memories would say the same: nothing is kept."""
+        """Write everything. Raises UnavailableError when two active memories would say the same: nothing is kept.
+
+        Changed rows go first: an inserted one may have the content that one of them had.
+        """
+        assign_ids(self.inserted)
         try:
-            self.write_rows()
+            for memory, fields in self.changed.values():
+                memory.superseded_by = memory.superseded_by  # takes over an id that it has only now
+                memory.save(update_fields=fields)
+            for memory in self.inserted:
+                memory.superseded_by = memory.superseded_by  # by another one of them
+            copy_rows(Memory, self.inserted, with_id=True)
         except IntegrityError as error:
-            if violated_constraint(error) != ACTIVE_ONCE:
+            cause = error.__cause__
+            if not isinstance(cause, psycopg.Error) or cause.diag.constraint_name != ACTIVE_ONCE:
                 raise
             raise UnavailableError("Another request has just saved the same memory.", retry_after=1) from error
-        Conflict.objects.bulk_create(self.receipts)
-        emit_many(self.events)
-
-    def write_rows(self) -> None:
-        """Write memories. Changed rows go first: an inserted one may have the content that one of them had."""
-        assign_ids(self.inserted)
-        for memory, fields in self.changed.values():
-            memory.superseded_by = memory.superseded_by  # takes over an id that it has only now
-            memory.save(update_fields=fields)
-        for memory in self.inserted:
-            memory.superseded_by = memory.superseded_by  # by another one of them
         for revision in self.revisions:
             revision.memory_id = revision.memory.pk
-        copy_rows(Memory, self.inserted, with_id=True)
         copy_vectors(self.embeddings)
         copy_rows(MemoryRevision, self.revisions, with_id=False)
         for receipt in self.receipts:  # may point at memories and receipts that had no id when it was made
             receipt.candidate, receipt.existing = receipt.candidate, receipt.existing
             receipt.result, receipt.about = receipt.result, receipt.about
-
-
-def violated_constraint(error: IntegrityError) -> str | None:
-    """Return the name of the constraint that refused a row."""
-    cause = error.__cause__
-    return cause.diag.constraint_name if isinstance(cause, psycopg.Error) else None
+        Conflict.objects.bulk_create(self.receipts)
+        emit_many(self.events)
 
 
 @contextmanager
@@ -368,20 +357,17 @@ def copy_values(
     """Insert rows of values of these columns, without instances of the model."""
     columns = sql.SQL(", ").join(sql.Identifier(str(column.column)) for column in fields)
     statement = sql.SQL("COPY {} ({}) FROM STDIN").format(sql.Identifier(model._meta.db_table), columns)
-    adapters = [(place, make) for place, column in enumerate(fields) if (make := adapter_of(column)) is not None]
+    # What psycopg would write as another type.
+    adapters: list[tuple[int, Callable[[Any], Any]]] = []
+    for place, column in enumerate(fields):
+        if isinstance(column, models.JSONField | ArrayField):
+            adapters.append((place, Jsonb if isinstance(column, models.JSONField) else list))
     with connection.wrap_database_errors, connection.connection.cursor().copy(statement) as copy:
         for row in rows:
             values = [value.value if isinstance(value, Enum) else value for value in row]
             for place, adapt in adapters:
                 values[place] = adapt(values[place])
             copy.write_row(values)
-
-
-def adapter_of(column: "models.Field[Any, Any]") -> Callable[[Any], Any] | None:
-    """Return what makes a value of a column one that psycopg writes as that type; None for nothing."""
-    if isinstance(column, models.JSONField):
-        return Jsonb
-    return list if isinstance(column, ArrayField) else None
 
 
 def copy_vectors(embeddings: Sequence[MemoryEmbedding]) -> None:
