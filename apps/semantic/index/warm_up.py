@@ -139,8 +139,7 @@ def user_mark(user: str) -> str:
 
 def large_index_facts() -> dict[str, list[int]]:
     """Return the largest indexes of this process: mark of the user -> memories, those in the graph, and bytes."""
-    largest = index_cache().largest(MAX_LARGE)
-    return {user_mark(one.user): [one.memories, one.covered, one.bytes] for one in largest}
+    return {user_mark(user): figures for user, figures in index_cache().largest(MAX_LARGE)}
 
 
 def index_facts() -> dict[str, Any]:

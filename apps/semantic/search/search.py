@@ -261,11 +261,12 @@ def _search_cached(
     with index_cache().as_cached(users, space) as cached:
         if cached is None:
             return None
-        ranking = rank_rows(cached.rows)
+        rows, versions = cached
+        ranking = rank_rows(rows)
     if not ranking.hits:
         return None
     found = [hit.id for hit in ranking.hits]
-    memories = fetch_unchanged_memories(access, found, cached.versions, space, query.include)
+    memories = fetch_unchanged_memories(access, found, versions, space, query.include)
     return None if memories is None else (ranking, memories)
 
 
