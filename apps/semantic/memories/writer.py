@@ -85,7 +85,8 @@ class Writer:
         results = [self.write_one(place, candidate) for place, candidate in enumerate(comparison.candidates)]
         if self.context.vectors.missing:
             raise VectorsMissingError
-        self.note_said_again([result.memory for result in results if result.action == "skipped"])
+        if skipped := [result.memory for result in results if result.action == "skipped"]:
+            self.note_said_again(skipped)
         self.unit.write()
         return results
 

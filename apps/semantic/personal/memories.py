@@ -40,8 +40,15 @@ from apps.semantic.models import (
 from apps.semantic.models.filters import memory_condition
 from apps.semantic.store.embedding_space import Vector, embed, hold_space, with_current_space
 from apps.semantic.store.rows import word_columns
-from apps.semantic.store.unit_of_work import copy_rows, copy_values, copy_vectors, lock_shards, shard_end, take_shards
-from apps.semantic.store.vector_type import know_vectors
+from apps.semantic.store.unit_of_work import (
+    copy_rows,
+    copy_values,
+    copy_vectors,
+    know_vectors,
+    lock_shards,
+    shard_end,
+    take_shards,
+)
 
 MEMORY, LINK = "memory", "memory_link"
 AT_ONCE = 500

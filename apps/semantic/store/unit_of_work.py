@@ -4,6 +4,7 @@ Callers say how memories change; rows, vectors, history, receipts and events fol
 them can be forgotten.
 """
 
+import weakref
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -19,13 +20,15 @@ import psycopg
 from django.contrib.postgres.fields import ArrayField
 from django.db import IntegrityError, connection, models, transaction
 from pgvector import Vector as PgVector
-from psycopg import sql
+from pgvector.psycopg import register_vector
+from psycopg import Connection, sql
 from psycopg.types.json import Jsonb
 
 from apps.core.db.offsets import OffsetField
 from apps.core.db.user_locks import hold_users
 from apps.core.domain.clock import Clock, utcnow
 from apps.core.domain.errors import UnavailableError
+from apps.core.personal.columns import next_ids
 from apps.events.domain.payload import EventPayload
 from apps.events.services import emit_many
 from apps.llm.selectors import EmbeddingSpace
@@ -42,7 +45,6 @@ from apps.semantic.models import (
     RevisionAction,
 )
 from apps.semantic.store.rows import Vector, dated_key
-from apps.semantic.store.vector_type import know_vectors
 
 STATE_FIELDS = ("status", "superseded_by", "status_changed_at")
 # The last defence against two active memories that say the same, see `Memory`.
@@ -59,6 +61,8 @@ FROM unnest(%s::text[]) AS u, (SELECT coalesce(max(version), 0) AS ended FROM se
 ON CONFLICT (user_id) DO UPDATE SET version = semantic_memoryshard.version + 1
 RETURNING user_id, version
 """
+# Connections that read and write vectors in binary.
+_with_vectors: "weakref.WeakSet[Connection[Any]]" = weakref.WeakSet()
 
 
 def lock_shards(users: Iterable[str]) -> Mapping[str, int]:
@@ -285,7 +289,9 @@ class UnitOfWork:
 
         Changed rows go first: an inserted one may have the content that one of them had.
         """
-        assign_ids(self.inserted)
+        if self.inserted:  # rising in their order, so that others can refer to them before they are inserted
+            for memory, pk in zip(self.inserted, next_ids(Memory, len(self.inserted)), strict=True):
+                memory.pk, memory._state.adding = pk, False
         try:
             for memory, fields in self.changed.values():
                 memory.superseded_by = memory.superseded_by  # takes over an id that it has only now
@@ -323,20 +329,6 @@ def unit_of_work(user: str, *, actor: str, clock: Clock) -> Iterator[UnitOfWork]
 
 
 # Rows are inserted through COPY: a save of 500 memories spends its time on embedding, not on SQL text.
-
-
-def assign_ids(memories: Sequence[Memory]) -> None:
-    """Number new memories, rising in their order, so that others can refer to them before they are inserted."""
-    if not memories:
-        return
-    with connection.cursor() as cursor:
-        cursor.execute(
-            "SELECT nextval(pg_get_serial_sequence(%s, 'id')) FROM generate_series(1, %s)",
-            [Memory._meta.db_table, len(memories)],
-        )
-        for memory, (pk,) in zip(memories, cursor.fetchall(), strict=True):
-            memory.pk = pk
-            memory._state.adding = False
 
 
 def copy_rows(model: type[models.Model], rows: Sequence[models.Model], *, with_id: bool) -> None:
@@ -381,3 +373,15 @@ def copy_vectors(embeddings: Sequence[MemoryEmbedding]) -> None:
         copy.set_types(["int8", "int8", "bool", "vector"])
         for row in embeddings:
             copy.write_row((row.memory.pk, row.space.pk, row.is_given, PgVector(row.vector)))
+
+
+def know_vectors() -> None:
+    """Have the connection of this thread read and write vectors in binary.
+
+    Once for each connection: registering asks the database, and makes classes that psycopg keeps for good.
+    """
+    connection.ensure_connection()
+    raw = connection.connection
+    if raw not in _with_vectors:
+        register_vector(raw)
+        _with_vectors.add(raw)
