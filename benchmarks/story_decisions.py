@@ -28,7 +28,7 @@ from apps.rules.domain.engine.signals import Detection, SignalType
 from apps.rules.domain.engine.verdict import Verdict, VerdictOutcome, decide
 from apps.semantic.conflicts import neighbours
 from apps.semantic.index.changes import CODED
-from apps.semantic.search.order import order_hits
+from apps.semantic.search.search import order_hits
 from apps.semantic.store.rows import word_columns
 from benchmarks.conflicts import Progress, RuleFor, built_in_rules, embed_all
 from benchmarks.stories import (

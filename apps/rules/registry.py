@@ -8,10 +8,9 @@ from typing import Any
 
 from django.db import connection
 
-from apps.rules.domain.documents.builtin import with_built_in
 from apps.rules.domain.documents.inheritance import resolve
 from apps.rules.domain.documents.problems import InvalidRuleError
-from apps.rules.domain.documents.rule import DEFAULT_RULE, Document, RuleConfig, by_priority, match
+from apps.rules.domain.documents.rule import DEFAULT_RULE, Document, RuleConfig, by_priority, match, with_built_in
 from apps.rules.domain.documents.validate import validate_document
 from apps.rules.domain.engine.record import MemoryRecord
 from apps.rules.models import MergeRule, RegistryVersion

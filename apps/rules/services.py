@@ -5,7 +5,7 @@ none is lost. After it every rule resolves, or nothing has changed.
 """
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -17,11 +17,10 @@ from django.db import transaction
 from apps.core.domain.clock import SYSTEM_CLOCK, Clock, utcnow
 from apps.core.domain.errors import ConflictError, NotFoundError
 from apps.events.services import emit_many
-from apps.rules.domain.documents.builtin import BUILT_IN, with_built_in
-from apps.rules.domain.documents.inheritance import check_resolvable, deep_merge, resolve
+from apps.rules.domain.documents.inheritance import check_resolvable, resolve
 from apps.rules.domain.documents.problems import InvalidRuleError, RuleProblem
-from apps.rules.domain.documents.rule import Document, RuleConfig
-from apps.rules.domain.documents.validate import validate_document
+from apps.rules.domain.documents.rule import BUILT_IN, Document, RuleConfig, with_built_in
+from apps.rules.domain.documents.validate import changed_document, validate_document
 from apps.rules.evaluate import Evaluation, evaluate, evaluate_rule
 from apps.rules.events import RuleChange, RuleDeleted, RuleRegistered, RuleUpdated
 from apps.rules.figures import DecisionFigures, register_figures
@@ -100,12 +99,7 @@ def rule_update(
     """
     with edit_registry(actor, clock) as edit:
         before = edit.current(name, expected_version)
-        if not isinstance(changes, Mapping):
-            raise InvalidRuleError([RuleProblem("", "Expected a JSON object.")])
-        if changes.get("name", name) != name:
-            raise InvalidRuleError([RuleProblem("name", "A rule keeps its name.")])
-        validate_document({**changes, "name": name})
-        edit.put(validate_document(deep_merge(before, changes)), RuleAction.UPDATED)
+        edit.put(changed_document(name, before, changes), RuleAction.UPDATED)
     return edit.outcome(name)
 
 

@@ -1,8 +1,7 @@
 """The readiness checks of semantic memory, and what a process publishes about its index."""
 
 from apps.core.domain.errors import UnavailableError
-from apps.semantic.index.facts import index_facts, large_index_facts
-from apps.semantic.index.warm_up import warm_up
+from apps.semantic.index.warm_up import index_facts, large_index_facts, warm_up
 from apps.semantic.store.embedding_space import current_space, embed, forget_space
 
 __all__ = ["embedding_ready", "index_facts", "index_ready", "large_index_facts"]

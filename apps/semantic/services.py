@@ -14,12 +14,14 @@ from apps.semantic.conflicts.bulk_accept import (
     decisions_alike,
 )
 from apps.semantic.conflicts.bulk_revert import conflicts_revert
-from apps.semantic.conflicts.counts import MAX_COUNTED, decided_rules, open_conflicts
 from apps.semantic.conflicts.queue import (
+    MAX_COUNTED,
     MAX_LISTED,
     QueueCounts,
     asked_ids,
     decided,
+    decided_rules,
+    open_conflicts,
     queue_count,
     queue_counts,
     queue_ids,
@@ -42,10 +44,10 @@ from apps.semantic.consolidation.services import (
     consolidation_run,
     consolidation_update,
 )
-from apps.semantic.evaluation.lines import question_line
+from apps.semantic.evaluation.run import question_line
 from apps.semantic.extraction.extract import ExtractionResult, memories_find
 from apps.semantic.index.overview import IndexOverview, UserIndex, index_overview
-from apps.semantic.index.requests import index_build_request, recall_verify_request
+from apps.semantic.index.recall import index_build_request, recall_verify_request
 from apps.semantic.index.warm_up import end_index, start_index
 from apps.semantic.judge.services import (
     JudgeState,
@@ -57,14 +59,27 @@ from apps.semantic.judge.services import (
     judge_status,
     judge_update,
 )
-from apps.semantic.memories.audience import memory_set_household
 from apps.semantic.memories.bring_back import SUCCESSOR_GONE
-from apps.semantic.memories.changes import say_update
-from apps.semantic.memories.deletion import Selection, memories_delete, memories_restore
-from apps.semantic.memories.known import KnownFilter, KnownState, memories_known
-from apps.semantic.memories.lately import Learned, learned_lately, learned_undo
-from apps.semantic.memories.learnt import confirmed_of, learning_actors, learnt_by_day, memories_learnt
-from apps.semantic.memories.lifecycle import memory_delete, memory_reinforce, memory_restore
+from apps.semantic.memories.deletion import Selection, memories_delete, memories_purge, memories_restore
+from apps.semantic.memories.known import (
+    KnownFilter,
+    KnownState,
+    Learned,
+    confirmed_of,
+    learned_lately,
+    learned_undo,
+    learning_actors,
+    learnt_by_day,
+    memories_known,
+    memories_learnt,
+    memory_parts,
+    memory_scopes,
+    memory_sources,
+    memory_used_by,
+    memory_writers,
+    say_update,
+)
+from apps.semantic.memories.lifecycle import manager_register, memory_delete, memory_reinforce, memory_restore
 from apps.semantic.memories.managed import (
     ManagedChange,
     PreparedManaged,
@@ -72,13 +87,10 @@ from apps.semantic.memories.managed import (
     managed_with_space,
     managed_write,
 )
-from apps.semantic.memories.managers import manager_register
 from apps.semantic.memories.mend import REPLACED, current_successor, memory_hold
-from apps.semantic.memories.parts import memory_parts, memory_scopes, memory_writers
-from apps.semantic.memories.purge import memories_purge
 from apps.semantic.memories.reembed import outdated_words, refresh_words
 from apps.semantic.memories.save import SaveOutcome, memory_save, memory_save_many
-from apps.semantic.memories.update import MemoryEdit, memory_update
+from apps.semantic.memories.update import MemoryEdit, memory_set_household, memory_update
 from apps.semantic.memories.writer import SaveResult
 from apps.semantic.search.absence import Absence, Missing, MissingMemories, memories_missing
 from apps.semantic.search.in_force import memory_successors, successors_register
@@ -92,7 +104,6 @@ from apps.semantic.status import (
     store_status,
     unhealthy_status,
 )
-from apps.semantic.uses.reads import memory_sources, memory_used_by
 from apps.semantic.uses.record import KEPT as USES_KEPT
 
 __all__ = [

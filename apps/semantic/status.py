@@ -18,7 +18,7 @@ from apps.core.processes import ProcessState, live_processes
 from apps.llm.selectors import EmbeddingSpace, active_space
 from apps.semantic.domain.index_health import IndexLevel
 from apps.semantic.index.cache import index_cache
-from apps.semantic.index.facts import index_facts
+from apps.semantic.index.warm_up import index_facts
 from apps.semantic.models import Memory, MemoryEmbedding, MemoryRevision, MemoryStatus
 
 # The diagnostics of a search say which of them answered it.
@@ -50,30 +50,20 @@ def store_status(access: Access) -> StoreStatus:
     except DatabaseError as error:
         return unhealthy_status(error)
     others = [state for state in processes if state.kind is ProcessKind.WEB and not state.is_this_one]
+    # Each process has indexes of its own: a figure is the highest of all, the level the worst, and what one of them
+    # still loads or builds is missing.
+    facts = [index_facts(), *(state.facts["index"] for state in others if "index" in state.facts)]
+    levels, [first, *_] = list(IndexLevel), facts
     index = {
         "kind": INDEX_KIND,
         **({"model": space.model, "dimension": space.dimension} if space else {}),
-        **combine_facts([index_facts(), *(state.facts["index"] for state in others if "index" in state.facts)]),
-    }
-    return StoreStatus(True, *store_address(), count, index, checks=readiness().checks, processes=processes)
-
-
-def combine_facts(facts: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """Return the state of the index of the hub from those of its processes.
-
-    Each process has indexes of its own: a figure is the highest of all, the level the worst, and what one of them still
-    loads or builds is missing.
-    """
-    levels, [first, *_] = list(IndexLevel), facts
-    combined = {
-        name: max(each.get(name, 0) for each in facts) for name in first if isinstance(first[name], int | float)
-    }
-    return combined | {
+        **{name: max(each.get(name, 0) for each in facts) for name in first if isinstance(first[name], int | float)},
         "making": next((each["making"] for each in facts if each.get("making")), None),
         "missing": next((each["missing"] for each in facts if each.get("missing")), None),
         "level": max((IndexLevel(each["level"]) for each in facts), key=levels.index).value,
         "reasons": list(dict.fromkeys(reason for each in facts for reason in each["reasons"])),
     }
+    return StoreStatus(True, *store_address(), count, index, checks=readiness().checks, processes=processes)
 
 
 def unhealthy_status(error: Exception) -> StoreStatus:

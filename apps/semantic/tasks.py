@@ -6,9 +6,9 @@ from typing import Any
 from apps.semantic.bridge import ingest, reconcile
 from apps.semantic.conflicts import bulk_revert
 from apps.semantic.consolidation import services
-from apps.semantic.index import requests as index_requests
+from apps.semantic.index import recall
 from apps.semantic.judge import services as judge_services
-from apps.semantic.memories import expiry
+from apps.semantic.memories import bring_back
 
 
 def revert_conflicts(selection: Mapping[str, Any], actor: str, run: str, below: int | None) -> dict[str, Any]:
@@ -53,7 +53,7 @@ def catch_up_events() -> None:
 
 def expire_memories() -> None:
     """Delete the memories that have expired; each minute."""
-    expiry.memories_expire()
+    bring_back.memories_expire()
 
 
 def trim_events() -> None:
@@ -63,9 +63,9 @@ def trim_events() -> None:
 
 def build_graph(user: str) -> None:
     """Build the graph of a user on the disk, as an operator asked for."""
-    index_requests.graph_build(user)
+    recall.graph_build(user)
 
 
 def verify_recall(user: str) -> None:
     """Compare what the graph of a user finds with an exact search, as an operator asked for."""
-    index_requests.recall_check(user)
+    recall.recall_check(user)

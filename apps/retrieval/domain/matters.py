@@ -109,26 +109,17 @@ def find_matters(
         places = np.flatnonzero((slots >= start) & (slots < start + store.size))
         if len(places) > 1:
             similar = None if similarities is None else similarities[places]
-            rows = read_rows(store, slots[places] - start, scores[places], similar)
-            ids = rows.ids.tolist()
-            pairs += [Pair(ids[newer], ids[older]) for older, newer in find_pairs(query.query or "", rows)]
+            mine = slots[places] - start
+            words, owners = store.word_lists.of(mine)
+            sizes = store.sessions.sizes(mine)
+            rows = Candidates(store, mine, store.ids[mine], scores[places], similar, words, owners, sizes)
+            ids, text = rows.ids.tolist(), query.query or ""
+            near = near_pairs(rows, comparable_pairs(rows), bool(_UNSPACED.search(text)))
+            if len(near.older):
+                found = pairs_that_answer(read_query(text), rows, near)
+                pairs += [Pair(ids[newer], ids[older]) for older, newer in found]
             notes.update(rows.ids[rows.sizes <= MAX_NOTES].tolist())
     return Matters(tuple(pairs), frozenset(notes))
-
-
-def read_rows(store: RowStore, slots: Slots, scores: Floats, similarities: Floats | None) -> Candidates:
-    """Return rows of a store as candidates, best first."""
-    words, owners = store.word_lists.of(slots)
-    sizes = store.sessions.sizes(slots)
-    return Candidates(store, slots, store.ids[slots], scores, similarities, words, owners, sizes)
-
-
-def find_pairs(text: str, rows: Candidates) -> list[tuple[int, int]]:
-    """Return which rows speak of one matter: the places of the older and the newer one of each pair."""
-    pairs = near_pairs(rows, comparable_pairs(rows), bool(_UNSPACED.search(text)))
-    if not len(pairs.older):
-        return []
-    return pairs_that_answer(read_query(text), rows, pairs)
 
 
 def comparable_pairs(rows: Candidates) -> PlacePairs:
@@ -250,14 +241,11 @@ def put_newer_first(hits: Sequence[Hit], pairs: Sequence[Pair]) -> tuple[Hit, ..
                 anchors[places[newer]], has_moved = anchors[places[older]], True
     reasons = {pair.newer: pair for pair in sorted(known, key=lambda one: -anchors[places[one.older]])}
     order = sorted(range(len(hits)), key=lambda place: (anchors[place], -hits[place].happened, -hits[place].id))
-    return tuple(
-        hits[place]
-        if anchors[place] == place
-        else hits[place]._replace(precedence=precedence_of(reasons[hits[place].id], place))
-        for place in order
-    )
-
-
-def precedence_of(pair: Pair, place: int) -> Precedence:
-    """Return why a hit comes before the older one of a pair. place: its own by score, from 0."""
-    return Precedence(pair.older, pair.by, place + 1)
+    moved = []
+    for place in order:
+        hit = hits[place]
+        if anchors[place] != place:
+            pair = reasons[hit.id]
+            hit = hit._replace(precedence=Precedence(pair.older, pair.by, place + 1))  # its own place, from 1
+        moved.append(hit)
+    return tuple(moved)

@@ -191,7 +191,12 @@ def score_rows(
     if vector is not None:
         similarity = np.concatenate([cosines(store.vectors, vector) for store in stores]).astype(np.float64)
     keyword = None if words is None else np.concatenate(words.scores)
-    substance = np.concatenate([substances(store) for store in stores])
+    # Less for questions and for interjections in a session. In (0, 1].
+    brief = [np.where(store.sessions.have_neighbours(), 1 - store.fullness, 0.0) for store in stores]
+    substance = np.concatenate([
+        (1 - QUESTION_CUT * store.question_share) * (1 - BREVITY_CUT * part)
+        for store, part in zip(stores, brief, strict=True)
+    ])  # fmt: skip
     score = fuse(query.effective_mode, similarity, keyword, 0.0 if words is None else words.maximum())
     if query.effective_mode is SearchMode.HYBRID:
         score = score * substance
@@ -211,12 +216,6 @@ def fuse(mode: SearchMode, similarity: Floats | None, keyword: Floats | None, be
         return relative
     assert similarity is not None
     return VECTOR_WEIGHT * similarity + KEYWORD_WEIGHT * relative
-
-
-def substances(store: RowStore) -> Floats:
-    """Return the factor of a hybrid score by slot, in (0, 1]: less for questions and for interjections in a session."""
-    brief = np.where(store.sessions.have_neighbours(), 1 - store.fullness, 0.0)
-    return np.asarray((1 - QUESTION_CUT * store.question_share) * (1 - BREVITY_CUT * brief))
 
 
 def confidences(store: RowStore, now: datetime, half_lives: HalfLives, slots: Slots | slice = slice(None)) -> Floats:
@@ -243,10 +242,16 @@ def apply_filters(filters: Sequence[Filter], considered: Bools) -> tuple[Bools, 
 
 def row_filters(query: SearchQuery, stores: Sequence[RowStore]) -> list[Filter]:
     """Return the filters that need no score: tags and the time window."""
-    filters = [
-        (name, concatenate([slots_with_tag(store, name, value, query.also.get(name)) for store in stores]))
-        for name, value in query.tags.items()
-    ]
+    filters: list[Filter] = []
+    for name, value in query.tags.items():
+        # Another column and the value with which a slot passes as well; most stores never had such a row.
+        also = query.also.get(name)
+        parts = [store.having(name, value) for store in stores]
+        if also is not None:
+            for store, passes in zip(stores, parts, strict=True):
+                if store.code(*also) >= 0:
+                    passes |= store.having(*also)
+        filters.append((name, concatenate(parts)))
     if query.start is not None or query.end is not None:
         happened = concatenate([store.happened for store in stores])
         passes = np.ones(len(happened), dtype=np.bool_)
@@ -258,14 +263,6 @@ def row_filters(query: SearchQuery, stores: Sequence[RowStore]) -> list[Filter]:
     if query.allowed is not None:
         filters.append(("filter", np.isin(concatenate([store.ids for store in stores]), query.allowed)))
     return filters
-
-
-def slots_with_tag(store: RowStore, name: str, value: str, also: tuple[str, str] | None) -> Bools:
-    """Return which slots pass a tag. also: another column and the value with which a slot passes as well."""
-    passes = store.having(name, value)
-    if also is not None and store.code(*also) >= 0:  # most stores never had such a row
-        passes |= store.having(*also)
-    return passes
 
 
 def best_slots(scored: ScoredRows, matched: Slots, top_k: int) -> Slots:

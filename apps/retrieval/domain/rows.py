@@ -238,7 +238,9 @@ class RowStore:
         self._fullness[slots] = [row.fullness for row in rows]
         for column, known in enumerate(self._codes_of):
             self._codes[slots, column] = [known.setdefault(row.coded[column], len(known)) for row in rows]
-        self._vectors[slots] = stack_vectors(rows, self.dimension)
+        blank = bytes(4 * self.dimension)  # where there is none
+        joined = b"".join(row.vector if len(row.vector) == len(blank) else blank for row in rows)
+        self._vectors[slots] = np.frombuffer(joined, dtype=np.float32).reshape(len(rows), self.dimension)
         self._slot_of.update({row.id: int(slot) for row, slot in zip(rows, slots, strict=True)})
         records, sizes = unpack([row.lexemes for row in rows])
         owners = np.repeat(slots, sizes)
@@ -354,10 +356,3 @@ class RowStore:
     def document_lengths(self) -> Floats:
         """Return the length of each slot's keyword document, neighbours included. Shape (size,)."""
         return self.sessions.lengths
-
-
-def stack_vectors(rows: Sequence[IndexRow], dimension: int) -> npt.NDArray[np.float32]:
-    """Return the vectors of rows; zeros where there is none. Shape (len(rows), dimension)."""
-    blank = bytes(4 * dimension)
-    joined = b"".join(row.vector if len(row.vector) == len(blank) else blank for row in rows)
-    return np.frombuffer(joined, dtype=np.float32).reshape(len(rows), dimension)

@@ -6,7 +6,7 @@ from typing import TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from apps.retrieval.domain.postings import Bools, Slots, Terms
+from apps.retrieval.domain.postings import Slots, Terms
 from apps.retrieval.domain.text.languages import ENGLISH_TOO, FUNCTION_WORDS, STOPWORDS
 from apps.retrieval.domain.text.terms import term_hash, tokenize
 
@@ -31,7 +31,8 @@ class WordLists:
 
     def add(self, terms: Terms, owners: Slots, count: int) -> None:
         """Add so many new slots. owners: of each term, which of them has it, ascending from 0."""
-        says_something = ~are_function_words(terms)
+        known = function_words()
+        says_something = known[np.minimum(np.searchsorted(known, terms), len(known) - 1)] != terms
         words = terms[says_something].astype(np.uint32)
         used, slots = int(self._starts[self._size]), self._size + count
         self._words = with_room(self._words, used + len(words))
@@ -73,10 +74,3 @@ def function_words() -> Terms:
     listed = STOPWORDS | (frozenset().union(*(text.split() for text in FUNCTION_WORDS.values())) - ENGLISH_TOO)
     found = {word.term for token in tokenize(" ".join(sorted(listed))) for word in token.words}
     return np.array(sorted(map(term_hash, found)), dtype=np.uint64)
-
-
-def are_function_words(terms: Terms) -> Bools:
-    """Return which terms are function words of any language."""
-    known = function_words()
-    places = np.minimum(np.searchsorted(known, terms), len(known) - 1)
-    return np.asarray(known[places] == terms)

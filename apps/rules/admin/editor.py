@@ -7,9 +7,8 @@ from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from apps.rules.admin.words import describe_change
-from apps.rules.domain.documents.builtin import BUILT_IN
 from apps.rules.domain.documents.differences import diff_lines, setting_changes, with_changes
-from apps.rules.domain.documents.rule import Document
+from apps.rules.domain.documents.rule import BUILT_IN, Document
 from apps.rules.forms import (
     ANY,
     SEEN,

@@ -45,6 +45,11 @@ class FlowRow:
     figures: DecisionFigures | None
     decisions_url: str
 
+    @property
+    def searched(self) -> str:
+        """Return what the search of the list looks through."""
+        return " ".join((self.name, self.description, self.catches, self.parent)).casefold()
+
 
 def flow_context(request: HttpRequest) -> dict[str, Any]:
     """Return what the list shows: the rules that are asked, the default rule, and those that are not."""
@@ -53,7 +58,7 @@ def flow_context(request: HttpRequest) -> dict[str, Any]:
     if may_view(request, "semantic.conflict"):
         figures = decision_figures(operator_access(request), now - timedelta(days=DAYS))
     words = request.GET.get("q", "").replace("\x00", "").strip()
-    rows = [row for row in flow_rows(known, figures) if words.casefold() in text_of_row(row)]
+    rows = [row for row in flow_rows(known, figures) if words.casefold() in row.searched]
     shown = rows[:MAX_SHOWN]
     gone = {name: one for name, one in (figures or {}).items() if name not in known.documents}
     return {
@@ -78,37 +83,27 @@ def flow_rows(known: RuleSet, figures: Mapping[str, DecisionFigures] | None) -> 
     silent = sorted(stored.keys() - set(asked))
     keys = {name: row.pk for name, row in stored.items()}
     for place, name in enumerate([*asked, *silent], 1):
-        if name in stored:
-            is_asked = name in asked
-            yield flow_row(known, stored[name], keys, place if is_asked else None, figures)
-
-
-def flow_row(
-    known: RuleSet,
-    row: MergeRule,
-    keys: Mapping[str, int],
-    place: int | None,
-    figures: Mapping[str, DecisionFigures] | None,
-) -> FlowRow:
-    """Return a rule in the flow. keys: of all stored rules, by name."""
-    rule, document = known.rules.get(row.name), known.documents.get(row.name, row.document)
-    parent = str(document.get("extends") or "")
-    return FlowRow(
-        name=row.name,
-        url=rule_url(row.pk),
-        place=place,
-        catches=describe_conditions(rule) if rule else "",
-        exception=describe_exception(rule, known.rules.get(INFERRED_RULE)) if rule else "",
-        decides=describe_strategies(rule) if rule else "",
-        description=str(document.get("description") or ""),
-        parent=parent or str(DEFAULTS),
-        parent_url=rule_url(keys[parent]) if parent in keys else "",
-        own=own_settings(document),
-        problem=say(known.broken.get(row.name, "")),
-        changed=gettext("%(at)s by %(actor)s") % {"at": moment(row.updated_at), "actor": row.updated_by},
-        figures=None if figures is None else figures.get(row.name, DecisionFigures(0)),
-        decisions_url=decisions_url(row.name),
-    )
+        row = stored.get(name)
+        if row is None:
+            continue
+        rule, document = known.rules.get(name), known.documents.get(name, row.document)
+        parent = str(document.get("extends") or "")
+        yield FlowRow(
+            name=name,
+            url=rule_url(row.pk),
+            place=place if name in asked else None,
+            catches=describe_conditions(rule) if rule else "",
+            exception=describe_exception(rule, known.rules.get(INFERRED_RULE)) if rule else "",
+            decides=describe_strategies(rule) if rule else "",
+            description=str(document.get("description") or ""),
+            parent=parent or str(DEFAULTS),
+            parent_url=rule_url(keys[parent]) if parent in keys else "",
+            own=own_settings(document),
+            problem=say(known.broken.get(name, "")),
+            changed=gettext("%(at)s by %(actor)s") % {"at": moment(row.updated_at), "actor": row.updated_by},
+            figures=None if figures is None else figures.get(name, DecisionFigures(0)),
+            decisions_url=decisions_url(name),
+        )
 
 
 def rule_url(pk: int) -> str:
@@ -122,8 +117,3 @@ def decisions_url(name: str) -> str:
         return f"{reverse(DECISIONS)}?{urlencode({'rule_name': name, 'state': 'all'})}"
     except NoReverseMatch:
         return ""
-
-
-def text_of_row(row: FlowRow) -> str:
-    """Return what the search of the list looks through."""
-    return " ".join((row.name, row.description, row.catches, row.parent)).casefold()

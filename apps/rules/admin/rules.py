@@ -30,8 +30,8 @@ from apps.rules.admin.flow import flow_context
 from apps.rules.admin.trial import read_trial, trial_context
 from apps.rules.admin.versions import ACTION_COLOURS
 from apps.rules.admin.words import list_settings
-from apps.rules.domain.documents.builtin import BUILT_IN
 from apps.rules.domain.documents.differences import setting_changes
+from apps.rules.domain.documents.rule import BUILT_IN
 from apps.rules.forms import (
     EDIT_AGAIN,
     NEEDED_TO_REHEARSE,

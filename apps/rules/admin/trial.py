@@ -17,7 +17,7 @@ from apps.rules import services
 from apps.rules.domain.documents.inheritance import resolve
 from apps.rules.domain.documents.rule import RuleConfig
 from apps.rules.domain.engine.record import MemoryRecord
-from apps.rules.forms import SEEN, TRIAL, BaseRuleForm, RuleForm
+from apps.rules.forms import SEEN, TRIAL, RuleForm
 from apps.rules.models import MergeRule
 from apps.rules.registry import active_rules
 from apps.rules.schemas.outputs import EvaluateOutput, render_evaluation
@@ -63,20 +63,6 @@ def read_trial(posted: Any) -> TrialForm:
     return TrialForm(posted if is_sent else None, prefix=TRIAL)
 
 
-def read_edits(posted: Any, rule: MergeRule | None) -> BaseRuleForm | None:
-    """Return the edits of a rule that were sent along; None where none were."""
-    return RuleForm(posted, instance=rule, is_draft=True) if posted is not None and SEEN in posted else None
-
-
-def rule_to_try(rule: MergeRule | None, edits: BaseRuleForm | None) -> RuleConfig | None:
-    """Return the rule with what it inherits: with the edits if there are any; None where it cannot be used."""
-    known = active_rules()
-    if edits is None:
-        return known.rules.get(rule.name) if rule else None
-    name = edits.document["name"]
-    return resolve(name, {**known.documents, name: edits.document})
-
-
 def try_rule(rule: RuleConfig, form: TrialForm) -> EvaluateOutput | str:
     """Return the decision of a rule about the two memories of the form; the detail of the error where it fails."""
     data, now = form.cleaned_data, utcnow(SYSTEM_CLOCK)
@@ -93,12 +79,19 @@ def try_rule(rule: RuleConfig, form: TrialForm) -> EvaluateOutput | str:
 
 def trial_context(posted: Any, rule: MergeRule | None) -> dict[str, Any]:
     """Return what a trial shows: its form, whether edits are tried, and the result or the problems."""
-    trial, edits = read_trial(posted), read_edits(posted, rule)
+    trial, edits = read_trial(posted), None
+    if posted is not None and SEEN in posted:  # edits of the rule that were sent along
+        edits = RuleForm(posted, instance=rule, is_draft=True)
     context: dict[str, Any] = {"trial": trial, "edits": edits, "result": None, "problems": []}
     if edits is not None and not edits.is_valid():
         return context | {"problems": edits.problems()}
     if trial.is_bound and trial.is_valid():
-        chosen = rule_to_try(rule, edits)
+        # The rule with what it inherits: with the edits if there are any; None where it cannot be used.
+        known = active_rules()
+        chosen = known.rules.get(rule.name) if rule else None
+        if edits is not None:
+            name = edits.document["name"]
+            chosen = resolve(name, {**known.documents, name: edits.document})
         found = gettext("This rule cannot be used as it is stored.") if chosen is None else try_rule(chosen, trial)
         context |= {"problems": [found]} if isinstance(found, str) else {"result": found}
     return context

@@ -1,6 +1,6 @@
 """Rules in plain words: what they catch, how they decide, and what an edit changes."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from functools import reduce
 from typing import Any
 
@@ -21,22 +21,18 @@ AT_LAST = {
 MAX_PATHS = 6
 
 
-def join_words(words: Iterable[str]) -> str:
-    """Return words as people list them: `a, b or c`."""
-    *others, end = words
-    return gettext("%(others)s or %(last)s") % {"others": ", ".join(others), "last": end} if others else end
-
-
 def describe_conditions(rule: RuleConfig) -> str:
     """Return what a rule catches, in words."""
     if rule.name == DEFAULT_RULE:
         return gettext("Whatever no other rule catches")
     conditions, span = rule.conditions, rule.conditions.importance_range
+    *others, end = conditions.source or [""]
+    listed = gettext("%(others)s or %(last)s") % {"others": ", ".join(others), "last": end} if others else end
     parts = [
         conditions.user_id and gettext("of the user %(id)s") % {"id": conditions.user_id},
         conditions.household_id and gettext("in the household %(id)s") % {"id": conditions.household_id},
         conditions.persona_id and gettext("of the persona %(id)s") % {"id": conditions.persona_id},
-        conditions.source and gettext("from the source %(names)s") % {"names": join_words(conditions.source)},
+        conditions.source and gettext("from the source %(names)s") % {"names": listed},
         describe_span(span.min, span.max),
     ]
     named = [part for part in parts if part]

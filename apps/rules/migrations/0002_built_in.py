@@ -3,7 +3,7 @@
 from django.db import migrations
 from django.utils import timezone
 
-from apps.rules.domain.documents.builtin import BUILT_IN
+from apps.rules.domain.documents.rule import BUILT_IN
 
 
 def add_built_in(apps, schema_editor):

@@ -76,16 +76,12 @@ class BridgeRecordAdmin(SearchedList, ReadOnly, ModelAdmin):
         return rows
 
     def find_by_id(self, queryset: QuerySet[Any], uuid: UUID) -> QuerySet[Any]:
-        """Return the rows that an id names."""
-        return queryset.filter(self.match_id(uuid))
+        """Return the rows of the memory with an id."""
+        return queryset.filter(memory=uuid)
 
     def find_by_words(self, queryset: QuerySet[Any], term: str) -> QuerySet[Any]:
         """Return no row: these are found by whole ids."""
         return queryset.none()
-
-    def match_id(self, uuid: UUID) -> Q:
-        """Return the condition for rows with this id."""
-        return Q(memory=uuid)
 
 
 @admin.register(Ingestion)
@@ -95,7 +91,7 @@ class IngestionAdmin(BridgeRecordAdmin):
     list_display = ["event", "state", "memory_link", "whose", "policy", "when"]
     list_filter = ["status", PolicyFilter, UserFilter, HouseholdFilter, PersonaFilter]
     list_select_related = ["memory"]
-    search_fields = ["event_id"]  # shows the box; `match_id` decides
+    search_fields = ["event_id"]  # shows the box; `find_by_id` decides
     search_help_text = _("The id of an event or of a memory")
     actions = ["retry"]
     empty_text = _("No event has been selected by a routing policy.")
@@ -114,9 +110,10 @@ class IngestionAdmin(BridgeRecordAdmin):
     def get_queryset(self, request: HttpRequest) -> QuerySet[Ingestion]:
         return super().get_queryset(request).defer("content")
 
-    def match_id(self, uuid: UUID) -> Q:
-        # By number: each of the conditions has an index then.
-        return Q(event_id=uuid) | Q(memory__in=list(Memory.objects.filter(uuid=uuid).values_list("pk", flat=True)))
+    def find_by_id(self, queryset: QuerySet[Any], uuid: UUID) -> QuerySet[Any]:
+        """Return the rows of an event or a memory. By number: each of the conditions has an index then."""
+        memories = list(Memory.objects.filter(uuid=uuid).values_list("pk", flat=True))
+        return queryset.filter(Q(event_id=uuid) | Q(memory__in=memories))
 
     # Columns
 
@@ -193,7 +190,7 @@ class BridgeAuditAdmin(BridgeRecordAdmin):
     list_filter = [
         "action", "reason", PolicyFilter, UserFilter, HouseholdFilter, PersonaFilter, ("at", RangeDateTimeFilter),
     ]  # fmt: skip
-    search_fields = ["memory"]  # shows the box; `match_id` decides
+    search_fields = ["memory"]  # shows the box; `find_by_id` decides
     search_help_text = _("The id of a memory")
     empty_text = _("No event of a memory was pruned.")
     fieldsets = [

@@ -1,6 +1,5 @@
 """The page on which an operator reverts many decisions: choose, preview, confirm, follow the progress."""
 
-from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -23,7 +22,7 @@ from apps.core.pages.sayings import say
 from apps.core.words import Words
 from apps.semantic.admin.memories import can_read_memories
 from apps.semantic.conflicts.bulk_revert import Selection, conflicts_revert, decisions_in, enqueue_revert, run_status
-from apps.semantic.conflicts.counts import decided_rules
+from apps.semantic.conflicts.queue import decided_rules
 from apps.semantic.conflicts.receipt_page import label_receipt
 from apps.semantic.models import Conflict, ReviewState
 
@@ -113,22 +112,17 @@ def bulk_revert_page(model_admin: Any, request: HttpRequest, access: Access) -> 
     }
     if run:
         status, selection = run_status(run), read_token(request.GET.get("of", ""))
+        receipts = Conflict.objects.visible_to(access).filter(uuid__in=[uuid for uuid, __ in status.reasons])
+        labels = {str(receipt.uuid): label_receipt(receipt) for receipt in receipts}
         context |= {
             "run": status,
             "left": decisions_in(access, selection).count() if selection else None,
             "working": not (status.finished or status.failed),
-            "refusals": label_refusals(access, status.reasons),
+            "refusals": [(uuid, labels.get(uuid, uuid), say(reason)) for uuid, reason in status.reasons],
         }
     elif form.is_bound and form.is_valid():
         context |= preview(form.cleaned_data["selection"], access)
     return TemplateResponse(request, "semantic/revert_many.html", context)
-
-
-def label_refusals(access: Access, reasons: Sequence[tuple[str, str]]) -> list[tuple[str, str, str]]:
-    """Return the id, the decision in words, and the reason of each refusal."""
-    receipts = Conflict.objects.visible_to(access).filter(uuid__in=[uuid for uuid, __ in reasons])
-    labels = {str(receipt.uuid): label_receipt(receipt) for receipt in receipts}
-    return [(uuid, labels.get(uuid, uuid), say(reason)) for uuid, reason in reasons]
 
 
 def preview(selection: Selection, access: Access) -> dict[str, Any]:
@@ -161,8 +155,8 @@ def revert_confirmed(request: HttpRequest, access: Access) -> HttpResponse:
         run = enqueue_revert(selection=selection, actor=access.actor)
         return HttpResponseRedirect(f"{here}?{urlencode({'run': str(run), 'of': token})}")
     done = conflicts_revert(access=access, selection=selection, limit=AT_ONCE)
-    for refusal in done.refused:
-        messages.warning(request, f"{refusal.uuid}: {say(refusal.reason)}")
+    for uuid, reason in done.refused:
+        messages.warning(request, f"{uuid}: {say(reason)}")
     messages.success(request, REVERTED % {"count": done.reverted})
     return HttpResponseRedirect(reverse("admin:semantic_conflict_changelist"))
 

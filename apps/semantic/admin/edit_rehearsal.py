@@ -17,7 +17,7 @@ from apps.core.pages.sayings import say
 from apps.rules.selectors import MergeRule, document_mark
 from apps.rules.services import NEEDED_TO_REHEARSE, BaseRuleForm, RuleForm, setting_name
 from apps.semantic.admin.rehearsal import row_of
-from apps.semantic.conflicts.causes import EDIT_DECISIONS, SECONDS, EditRehearsal, key_of, rehearse_edits
+from apps.semantic.conflicts.rehearsal import EDIT_DECISIONS, SECONDS, EditRehearsal, key_of, rehearse_edits
 
 TEMPLATE = "semantic/edit_rehearsal.html"
 SHOWN = 10

@@ -71,12 +71,6 @@ def counts_of(judge: Judge) -> str:
     return ", ".join(f"{count:,} {say(name)}" for name, count in sorted(counts.items())) or gettext("none yet")
 
 
-def today_of(judge: Judge) -> str:
-    """Return how many pairs were asked about today, and how many may be."""
-    words = gettext("%(asked)s of %(most)s")
-    return words % {"asked": f"{status_of(judge).asked_today:,}", "most": f"{judge.pairs_per_day:,}"}
-
-
 def last_run_of(judge: Judge) -> str:
     """Return when the last run was, how long it took, and why it ended."""
     if judge.last_run_at is None:
@@ -107,7 +101,13 @@ class JudgeAdmin(ModelAdmin):
     state_label = column(_("State"), lambda row: badge(str(STATES[state_of(row)]), STATE_COLOURS[state_of(row)]))
     asked_model = column(_("Model"), lambda row: status_of(row).model or gettext("none is configured"))
     waiting = column(_("Receipts waiting"), lambda row: f"{status_of(row).waiting:,}")
-    today = column(_("Pairs today"), today_of)
+    today = column(
+        _("Pairs today"),
+        lambda row: (
+            gettext("%(asked)s of %(most)s")
+            % {"asked": f"{status_of(row).asked_today:,}", "most": f"{row.pairs_per_day:,}"}
+        ),
+    )
     verdicts = column(_("Verdicts"), counts_of)
     receipts = column(
         _("Receipts"),

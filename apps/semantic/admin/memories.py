@@ -58,11 +58,10 @@ from apps.core.pages.origins import origin_explained
 from apps.core.pages.sayings import say
 from apps.semantic import services
 from apps.semantic.admin.memory_page import first_words, may_undo, memory_context, title_of
-from apps.semantic.admin.memory_views import ViewFilter, view_tabs
-from apps.semantic.admin.search import RELEVANCE, search_memories
+from apps.semantic.admin.search import RELEVANCE, ViewFilter, search_memories, view_tabs
 from apps.semantic.conflicts.receipt_page import SHOWN_CONTENT_CHARS, STATUS_COLOURS
 from apps.semantic.domain.confidence import DecayPolicy
-from apps.semantic.memories.managers import manager_exists
+from apps.semantic.memories.lifecycle import manager_exists
 from apps.semantic.models import Conflict, Memory, MemoryRevision, MemoryStatus, half_lives
 from apps.semantic.querysets import MemoryQuerySet
 from apps.semantic.selectors import last_removals
@@ -177,7 +176,20 @@ class MemoryAdmin(ReadOnly, ModelAdmin):
 
     # Columns
 
-    content_excerpt = column(_("Memory"), lambda memory: shown_content(memory))
+    @display(description=_("Memory"))
+    def content_excerpt(self, memory: Memory) -> SafeString:
+        """Render the content: one that does not hold is struck through, and what holds is below."""
+        text = truncatechars(memory.content, SHOWN_CONTENT_CHARS)
+        if memory.status == MemoryStatus.ACTIVE:
+            return excerpt(text)
+        struck = format_html('<s class="mh-excerpt" title="{0}">{0}</s>', text)
+        if memory.superseded_by is None:
+            return struck
+        # The cell is a link to the memory, in which there can be no other one.
+        now = first_words(memory.superseded_by.content)
+        words = gettext("→ now: %(words)s") % {"words": now}
+        return format_html('<span class="mh-replaced">{}<span class="mh-now">{}</span></span>', struck, words)
+
     state = badge_column("status", _("Status"), STATUS_COLOURS)
     whose = scope_column()
     said_by = column(
@@ -286,23 +298,13 @@ class MemoryAdmin(ReadOnly, ModelAdmin):
         if question is None:
             chosen = queryset.exclude(status=MemoryStatus.DELETED)
             uuids = list(chosen.values_list("uuid", flat=True))
-            for_each(
-                request,
-                queryset.values_list("uuid", flat=True),
-                services.memory_delete,
-                said=DELETED,
-            )
+            for_each(request, queryset.values_list("uuid", flat=True), services.memory_delete, said=DELETED)
             offer_undo(request, uuids)
         return question
 
     @action(description=_("Restore"), icon="restore_from_trash", permissions=["restore"])
     def restore(self, request: HttpRequest, queryset: QuerySet[Memory]) -> None:
-        for_each(
-            request,
-            queryset.values_list("uuid", flat=True),
-            services.memory_restore,
-            said=RESTORED,
-        )
+        for_each(request, queryset.values_list("uuid", flat=True), services.memory_restore, said=RESTORED)
 
     @action(description=_("Delete"), icon="delete", permissions=["view", "soft_delete"], dialog=DELETE_DIALOG)
     def soft_delete_this(self, request: HttpRequest, form: Any, object_id: str) -> HttpResponse:
@@ -412,20 +414,6 @@ def describe_for_deletion(memory: Memory) -> Described:
         "at": moment(memory.created_at),
     }
     return Described(content, [words])
-
-
-def shown_content(memory: Memory) -> SafeString:
-    """Render the content of a memory in the list: one that does not hold is struck through, and what holds is below."""
-    text = truncatechars(memory.content, SHOWN_CONTENT_CHARS)
-    if memory.status == MemoryStatus.ACTIVE:
-        return excerpt(text)
-    struck = format_html('<s class="mh-excerpt" title="{0}">{0}</s>', text)
-    if memory.superseded_by is None:
-        return struck
-    # The cell is a link to the memory, in which there can be no other one.
-    now = first_words(memory.superseded_by.content)
-    words = gettext("→ now: %(words)s") % {"words": now}
-    return format_html('<span class="mh-replaced">{}<span class="mh-now">{}</span></span>', struck, words)
 
 
 def offer_undo(request: HttpRequest, uuids: Sequence[UUID]) -> None:

@@ -1,8 +1,9 @@
 """The context of a memory's page: why it is as it is, its life, and its near neighbours."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
+from uuid import UUID
 
 from django.http import HttpRequest
 from django.template.defaultfilters import truncatechars
@@ -15,7 +16,7 @@ from apps.core.domain.clock import SYSTEM_CLOCK, utcnow
 from apps.core.pages.sayings import say
 from apps.core.pages.times import ago, exact
 from apps.semantic.conflicts.review import can_revert
-from apps.semantic.memories.changes import say_update
+from apps.semantic.memories.known import say_update
 from apps.semantic.models import (
     BridgeAudit,
     Conflict,
@@ -57,11 +58,6 @@ def first_words(text: str, chars: int = TITLE_CHARS) -> str:
     return truncatechars(" ".join(text[: 4 * chars].split()), chars)
 
 
-def shown_time(value: datetime) -> str:
-    """Format a time with its zone."""
-    return exact(value)
-
-
 def memory_context(request: HttpRequest, memory: Memory) -> dict[str, Any]:
     """Return what the page shows above the technical details."""
     access = operator_access(request)
@@ -75,7 +71,7 @@ def memory_context(request: HttpRequest, memory: Memory) -> dict[str, Any]:
         "reason": say_reason(memory, removal, receipt if shows_decisions else None),
         "heir": first_words(heir.content, HEIR_CHARS) if heir else "",
         "heir_url": reverse("admin:semantic_memory_change", args=[heir.pk]) if heir else "",
-        "receipt_url": decision_url(receipt) if receipt and shows_decisions else "",
+        "receipt_url": decision_url(receipt.pk) if receipt and shows_decisions else "",
         "may_undo": may_undo(request, memory, receipt),
         "life": life_of(memory, shows_decisions=shows_decisions),
         "near": [
@@ -89,9 +85,9 @@ def memory_context(request: HttpRequest, memory: Memory) -> dict[str, Any]:
     }
 
 
-def decision_url(receipt: Conflict) -> str:
-    """Return the page of a decision."""
-    return reverse("admin:semantic_conflict_change", args=[receipt.pk])
+def decision_url(key: int | UUID | None) -> str:
+    """Return the page of a decision, by its number or its id; empty for none."""
+    return "" if key is None else reverse("admin:semantic_conflict_change", args=[key])
 
 
 def say_reason(memory: Memory, removal: MemoryRevision | None, receipt: Conflict | None) -> str:
@@ -100,7 +96,7 @@ def say_reason(memory: Memory, removal: MemoryRevision | None, receipt: Conflict
     if memory.status == MemoryStatus.ACTIVE:
         if memory.has_expired(now):
             words = gettext("Active, but no search has found it since it expired at %(at)s.")
-            return words % {"at": shown_time(memory.expires_at)}  # type: ignore[arg-type]
+            return words % {"at": exact(memory.expires_at)}  # type: ignore[arg-type]
         if not memory.is_in_force:
             return gettext("Not in force: searches find it below what is in force.")
         words = gettext("Active: searches find it, with a confidence of %(share)s.")
@@ -136,14 +132,16 @@ def may_undo(request: HttpRequest, memory: Memory, receipt: Conflict | None) -> 
 def life_of(memory: Memory, *, shows_decisions: bool) -> list[Step]:
     """Return the last steps of a memory's life, the first one first: saved, changed, decided about, pruned."""
     revisions = list(memory.revisions.order_by("-id")[:STEPS])
-    steps = [Step(one.at, title_of(one), say_changes(one), decision_of(one, shows_decisions)) for one in revisions]
-    if shows_decisions:
+    steps = [Step(one.at, title_of(one), say_changes(one), decision_url(one.conflict)) for one in revisions]
+    if not shows_decisions:
+        steps = [replace(step, link="") for step in steps]
+    else:
         noticed = Conflict.objects.filter(outcome=ConflictOutcome.NOTICED)
         for side in ("candidate", "existing"):
             for receipt in noticed.filter(**{side: memory}).order_by("-id")[:STEPS]:
                 words = gettext("A possible conflict was noticed, %(state)s")
                 words %= {"state": receipt.get_state_display().lower()}
-                steps.append(Step(receipt.at, words, say(receipt.reason), decision_url(receipt)))
+                steps.append(Step(receipt.at, words, say(receipt.reason), decision_url(receipt.pk)))
     for record in BridgeAudit.objects.filter(memory=memory.uuid).order_by("-id")[:STEPS]:
         note = gettext("%(count)s of its events were pruned by %(actor)s")
         note %= {"count": f"{len(record.event_ids):,}", "actor": record.actor}
@@ -151,29 +149,18 @@ def life_of(memory: Memory, *, shows_decisions: bool) -> list[Step]:
     return sorted(steps, key=lambda step: step.at)[-STEPS:]
 
 
-def decision_of(revision: MemoryRevision, shows_decisions: bool) -> str:
-    """Return the page of the decision that a step is part of; empty for none."""
-    if revision.conflict is None or not shows_decisions:
-        return ""
-    return reverse("admin:semantic_conflict_change", args=[revision.conflict])
-
-
 def title_of(revision: MemoryRevision) -> str:
     """Return what a step did, and who took it; of a change what was changed."""
     if revision.action == RevisionAction.UPDATED:
         return say_update(revision.changes, name_of(revision.actor))
-    return gettext("%(what)s by %(actor)s") % {"what": action_words(revision), "actor": name_of(revision.actor)}
+    done = gettext("Saved") if revision.action == RevisionAction.CREATED else revision.get_action_display()
+    return gettext("%(what)s by %(actor)s") % {"what": done, "actor": name_of(revision.actor)}
 
 
 def name_of(actor: str) -> str:
     """Return the name in an actor: of a person, key or operator, without the word for which of them it is."""
     kind, _colon, name = actor.partition(":")
     return name if name and kind in {"person", "key", "admin"} else actor
-
-
-def action_words(revision: MemoryRevision) -> str:
-    """Return what a step did, in a word or two."""
-    return gettext("Saved") if revision.action == RevisionAction.CREATED else revision.get_action_display()
 
 
 def say_changes(revision: MemoryRevision) -> str:

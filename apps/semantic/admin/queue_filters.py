@@ -16,7 +16,7 @@ from apps.core.pages.sayings import say
 from apps.rules.domain.engine.arbitration import Strategy
 from apps.rules.domain.engine.signals import SignalType
 from apps.rules.selectors import MergeRuleVersion
-from apps.semantic.conflicts.counts import decided_rules
+from apps.semantic.conflicts.queue import decided_rules
 from apps.semantic.models import Conflict, Origin, ReviewState
 
 SHOWN_CONTENT_CHARS = 240

@@ -4,7 +4,7 @@ The page of the rule posts its form here when it is valid. The values go back an
 rehearsed in another scope, to be saved, or to be edited further. Nothing is written here.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any
 
 from django import forms
@@ -160,7 +160,10 @@ def tiles_of(rehearsal: Rehearsal) -> Iterator[dict[str, Any]]:
         "compare_arrows", gettext("Would differ"), differ, gettext("from the receipts"), "warn" if differ else ""
     )
     yield tile("edit_note", gettext("Because of this change"), due, gettext("the others differ already"))
-    yield tile("rule", gettext("Rules that change"), len(rules), first_names(rules))
+    names = ", ".join(rules[:MAX_NAMES]) or gettext("none")
+    if len(rules) > MAX_NAMES:
+        names = gettext("%(names)s and %(count)s more") % {"names": names, "count": len(rules) - MAX_NAMES}
+    yield tile("rule", gettext("Rules that change"), len(rules), names)
     if pairs is not None:
         differ = pairs.tally.differ
         yield tile("group_work", gettext("Pairs compared"), pairs.tally.replayed, extent_of(pairs))
@@ -171,14 +174,6 @@ def tiles_of(rehearsal: Rehearsal) -> Iterator[dict[str, Any]]:
             gettext("from current decisions"),
             "warn" if differ else "",
         )
-
-
-def first_names(rules: Sequence[str]) -> str:
-    """Return the names of rules, of many only the first."""
-    names = ", ".join(rules[:MAX_NAMES])
-    if len(rules) > MAX_NAMES:
-        return gettext("%(names)s and %(count)s more") % {"names": names, "count": len(rules) - MAX_NAMES}
-    return names or gettext("none")
 
 
 def section_of(name: str, title: str, replayed: ReplayReport) -> dict[str, Any]:

@@ -143,11 +143,11 @@ class RoutingPolicyAdmin(NamedSettings, ModelAdmin):
 
     @display(description=_("If enabled"))
     def preview(self, policy: RoutingPolicy) -> str:
-        events = policy_preview(policy)
-        if not events.of:
+        wanted, of = policy_preview(policy)
+        if not of:
             return gettext("no events were recorded yet")
         words = gettext("selects %(wanted)s of the last %(all)s events, with the settings as last saved")
-        return words % {"wanted": f"{events.wanted:,}", "all": f"{events.of:,}"}
+        return words % {"wanted": f"{wanted:,}", "all": f"{of:,}"}
 
     # Changes
 

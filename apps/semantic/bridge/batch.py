@@ -2,8 +2,8 @@
 
 import json
 from collections import Counter
-from collections.abc import Collection, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
@@ -65,21 +65,6 @@ class ReadyEvent:
     row: Ingestion
     policy: RoutingPolicy
     draft: MemoryDraft
-
-
-@dataclass(frozen=True)
-class EndedEvent:
-    """How the course of an event ends; the fields are those of `Ingestion`."""
-
-    id: int
-    status: str
-    policy: str
-    on_prune: str
-    error: str = ""
-    action: str = ""
-    memory_id: int | None = None
-    conflict: str | None = None
-    came_from_events: bool = False
 
 
 def batch_save(*, batch: Sequence[Ingestion], clock: Clock) -> BatchReport:
@@ -166,8 +151,8 @@ def save_ready(ready: Sequence[ReadyEvent], report: BatchReport, clock: Clock) -
         now = utcnow(clock)
         ended = link_events(mine, outcomes)
         write_ended(ended, now)
-    report.outcomes.update(row.action or "failed" for row in ended)
-    observe_lag([event.row for (event, _), row in zip(mine, ended, strict=True) if row.action], now)
+    report.outcomes.update(row["action"] or "failed" for row in ended)
+    observe_lag([event.row for (event, _), row in zip(mine, ended, strict=True) if row["action"]], now)
 
 
 def lock_pending(ready: Sequence[ReadyEvent]) -> set[int]:
@@ -181,8 +166,8 @@ def lock_pending(ready: Sequence[ReadyEvent]) -> set[int]:
 
 def link_events(
     mine: Sequence[tuple[ReadyEvent, Candidate | MemoryHubError]], outcomes: Sequence[SaveOutcome]
-) -> list[EndedEvent]:
-    """Return how each event ends, in their order: linked to its memory, or failed."""
+) -> list[dict[str, Any]]:
+    """Return the columns with which the course of each event ends, in their order: linked to its memory, or failed."""
     uuids = [item.uuid for _, item in mine if isinstance(item, Candidate)]
     made = dict(Memory.objects.filter(uuid__in=uuids).values_list("uuid", "pk"))
     saved = {outcome.memory.pk for outcome in outcomes if isinstance(outcome, SaveResult)}
@@ -190,27 +175,27 @@ def link_events(
     from_events = {*made.values(), *earlier.values_list("memory", flat=True)}
     ended = []
     for (event, item), outcome in zip(mine, outcomes, strict=True):
-        row = EndedEvent(event.row.pk, IngestionStatus.LINKED.value, event.policy.name, event.policy.on_prune)
+        row: dict[str, Any] = {
+            "id": event.row.pk, "status": IngestionStatus.LINKED.value, "policy": event.policy.name,
+            "on_prune": event.policy.on_prune, "error": "", "action": "", "memory_id": None, "conflict": None,
+            "came_from_events": False,
+        }  # fmt: skip
         if isinstance(outcome, MemoryHubError) or isinstance(item, MemoryHubError):
-            row = replace(row, status=IngestionStatus.FAILED.value, error=str(getattr(outcome, "code", "")))
+            row |= {"status": IngestionStatus.FAILED.value, "error": str(getattr(outcome, "code", ""))}
         else:
             # Its own memory, even if that was superseded or merged; else the one that already said the same.
             memory = made.get(item.uuid, outcome.memory.pk)
-            row = replace(
-                row,
-                action=outcome.action,
-                memory_id=memory,
-                conflict=str(outcome.conflict) if outcome.conflict else None,
-                came_from_events=memory in from_events,
-            )
+            conflict = str(outcome.conflict) if outcome.conflict else None
+            row |= {"action": outcome.action, "memory_id": memory, "conflict": conflict}
+            row["came_from_events"] = memory in from_events
         ended.append(row)
     return ended
 
 
-def write_ended(rows: Sequence[EndedEvent], at: datetime) -> None:
+def write_ended(rows: Sequence[Mapping[str, Any]], at: datetime) -> None:
     """Write how events end, whose rows are locked by this transaction."""
     with connection.cursor() as cursor:
-        cursor.execute(_UPDATE, [at, json.dumps([asdict(row) for row in rows])])
+        cursor.execute(_UPDATE, [at, json.dumps(rows)])
 
 
 def observe_lag(rows: Sequence[Ingestion], now: datetime) -> None:

@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from django.core.exceptions import ValidationError
@@ -31,21 +31,16 @@ def policies_named(names: Iterable[str]) -> dict[str, RoutingPolicy]:
     return {policy.name: policy for policy in RoutingPolicy.objects.filter(name__in=set(names))}
 
 
-@dataclass(frozen=True)
-class PolicyPreview:
-    """How many of the last events a policy would have made memories of, if it were enabled."""
+def policy_preview(policy: RoutingPolicy) -> tuple[int, int]:
+    """Return of how many of the last events a policy would make memories if it were enabled, and how many those are.
 
-    wanted: int
-    of: int
-
-
-def policy_preview(policy: RoutingPolicy) -> PolicyPreview:
-    """Judge the events recorded last by a policy, beside all others as they are. Changes nothing."""
+    They are judged beside all other policies as they are. Changes nothing.
+    """
     others = RoutingPolicy.objects.exclude(pk=policy.pk)
     table = RoutingTable([replace(policy.criteria, is_enabled=True), *(other.criteria for other in others)])
     kinds = latest_kinds(PREVIEWED_EVENTS)
     decisions = (table.judge(EventFacts(*kind)).policy for kind in kinds)
-    return PolicyPreview(sum(1 for one in decisions if one and one.name == policy.name), len(kinds))
+    return sum(1 for one in decisions if one and one.name == policy.name), len(kinds)
 
 
 def policy_create(*, name: str, settings: Mapping[str, Any] | None = None) -> RoutingPolicy:

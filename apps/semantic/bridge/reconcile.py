@@ -8,7 +8,6 @@ values in its history, and a deleted one can be restored.
 import logging
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from django.db import transaction
@@ -24,6 +23,7 @@ from apps.semantic.bridge.policies import policies_named
 from apps.semantic.conflicts.review import Winner, conflict_override
 from apps.semantic.domain.routing import LinkedMemory, OnPrune, Remedy, demoted, remedy, strictest
 from apps.semantic.memories.lifecycle import memory_delete
+from apps.semantic.memories.writer import revisions_by_others
 from apps.semantic.models import (
     AuditAction,
     Conflict,
@@ -33,7 +33,6 @@ from apps.semantic.models import (
     Memory,
     MemoryStatus,
 )
-from apps.semantic.store.provenance import revisions_by_others
 from apps.semantic.store.unit_of_work import UnitOfWork, lock_shards
 
 logger = logging.getLogger(__name__)
@@ -49,15 +48,6 @@ ACTIONS = {
     Remedy.SEPARATE: AuditAction.DELETED,
     Remedy.KEEP: AuditAction.KEPT,
 }
-
-
-@dataclass(frozen=True)
-class Reconciled:
-    """What was done about a memory. why: one word. changes: field -> [before, after]."""
-
-    action: AuditAction
-    why: str
-    changes: Mapping[str, Any]
 
 
 def links_reconcile(*, seconds: float = RUN_SECONDS, clock: Clock = SYSTEM_CLOCK) -> Counter[str]:
@@ -93,58 +83,59 @@ def reconcile_memory(memory_id: int, clock: Clock) -> AuditAction | None:
     now, user = utcnow(clock), rows[0].user_id
     versions = lock_shards([user])
     memory = Memory.objects.select_related("superseded_by").get(pk=memory_id)
-    done = apply_remedy(memory, rows, UnitOfWork(BRIDGE.actor, now, versions), clock)
+    action, why, changes = apply_remedy(memory, rows, UnitOfWork(BRIDGE.actor, now, versions), clock)
     for reason, actor in sorted({(row.pruned_reason, row.pruned_by) for row in rows}):
         pruned = [row for row in rows if (row.pruned_reason, row.pruned_by) == (reason, actor)]
         audit(
-            done.action,
+            action,
             memory.scope,
             [row.event_id for row in pruned],
             Pruning(reason, actor),
             at=now,
             policy=pruned[-1].policy,
             memory=memory.uuid,
-            why=done.why,
-            changes=done.changes,
+            why=why,
+            changes=changes,
         )
     Ingestion.objects.filter(pk__in=[row.pk for row in rows]).update(
         status=IngestionStatus.PRUNED, memory=None, ended_at=now
     )
-    return done.action
+    return action
 
 
-def apply_remedy(memory: Memory, rows: Sequence[Ingestion], work: UnitOfWork, clock: Clock) -> Reconciled:
-    """Change a memory as the strictest policy of its pruned events says."""
+def apply_remedy(
+    memory: Memory, rows: Sequence[Ingestion], work: UnitOfWork, clock: Clock
+) -> tuple[AuditAction, str, Mapping[str, Any]]:
+    """Change a memory as the strictest policy of its pruned events says.
+
+    Return what was done, why in one word, and what changed: field -> [before, after].
+    """
     policies = policies_named(row.policy for row in rows)
     # What the policies say now; of one that is deleted, what it said then.
     on_prune = strictest(
         OnPrune(policies[row.policy].on_prune if row.policy in policies else row.on_prune) for row in rows
     )
-    what, why = remedy(on_prune, linked_memory(memory, rows))
+    others = Ingestion.objects.filter(memory=memory).exclude(pk__in=[row.pk for row in rows])
+    linked = LinkedMemory(
+        status=str(memory.status),
+        came_from_events=any(row.came_from_events for row in rows),
+        has_other_events=others.exists(),
+        saved_by_others=revisions_by_others([memory.pk]).exists(),
+    )
+    what, why = remedy(on_prune, linked)
     if what is Remedy.DEMOTE:
         after = demoted(memory.importance, memory.base_confidence)
         changes = {name: [getattr(memory, name), value] for name, value in after.items()}
         work.update(memory, after, reason=REASON)
         work.write()
-        return Reconciled(ACTIONS[what], why.value, changes)
+        return ACTIONS[what], why.value, changes
     if what is Remedy.SEPARATE and (refusal := separate(memory, clock)):
-        return Reconciled(AuditAction.KEPT, refusal, {})
+        return AuditAction.KEPT, refusal, {}
     if what in {Remedy.SEPARATE, Remedy.DELETE}:
         before = Memory.objects.get(pk=memory.pk).status
         memory_delete(access=BRIDGE, uuid=memory.uuid, reason=REASON, clock=clock)
-        return Reconciled(ACTIONS[what], why.value, {"status": [before, MemoryStatus.DELETED.value]})
-    return Reconciled(ACTIONS[what], why.value, {})
-
-
-def linked_memory(memory: Memory, rows: Sequence[Ingestion]) -> LinkedMemory:
-    """Return what the decision about a memory depends on."""
-    others = Ingestion.objects.filter(memory=memory).exclude(pk__in=[row.pk for row in rows])
-    return LinkedMemory(
-        status=str(memory.status),
-        came_from_events=any(row.came_from_events for row in rows),
-        has_other_events=others.exists(),
-        saved_by_others=revisions_by_others([memory]).exists(),
-    )
+        return ACTIONS[what], why.value, {"status": [before, MemoryStatus.DELETED.value]}
+    return ACTIONS[what], why.value, {}
 
 
 def separate(memory: Memory, clock: Clock) -> str:

@@ -11,7 +11,7 @@ from django.db import transaction
 from django.db.models import Func, JSONField, Value
 
 from apps.core.domain.scope import Access
-from apps.semantic.conflicts.metrics import ACCEPTED
+from apps.semantic.conflicts.review import ACCEPTED
 from apps.semantic.domain.review_queue import Alike, band_of
 from apps.semantic.models import BY_RULES, Conflict, ReviewState
 from apps.semantic.querysets import ConflictQuerySet

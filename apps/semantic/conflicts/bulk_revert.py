@@ -71,19 +71,14 @@ class Selection:
 
 
 @dataclass(frozen=True)
-class RevertRefusal:
-    """A decision that could not be reverted, and why not."""
-
-    uuid: UUID
-    reason: str
-
-
-@dataclass(frozen=True)
 class RevertReport:
-    """What was done about a part of a selection. below: the `id` below which the next part begins; None at its end."""
+    """What was done about a part of a selection. below: the `id` below which the next part begins; None at its end.
+
+    refused: the decisions that could not be reverted, and why not.
+    """
 
     reverted: int
-    refused: tuple[RevertRefusal, ...]
+    refused: tuple[tuple[UUID, str], ...]
     below: int | None
 
 
@@ -134,7 +129,7 @@ def conflicts_revert(
         try:
             conflict_revert(access=access, uuid=uuid, clock=clock)
         except MemoryHubError as error:
-            refused.append(RevertRefusal(uuid, error.detail))
+            refused.append((uuid, error.detail))
     return RevertReport(len(chosen) - len(refused), tuple(refused), chosen[-1][0] if len(chosen) == most else None)
 
 
@@ -151,7 +146,7 @@ def revert_part(*, selection: Mapping[str, Any], actor: str, run: str, below: in
     return {
         "reverted": done.reverted,
         "refused": len(done.refused),
-        "reasons": [(str(one.uuid), one.reason) for one in done.refused[:KEPT_REASONS]],
+        "reasons": [(str(uuid), reason) for uuid, reason in done.refused[:KEPT_REASONS]],
         "finished": done.below is None,
     }
 

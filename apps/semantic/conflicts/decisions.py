@@ -1,22 +1,30 @@
 """Apply a verdict: which memories are superseded, what two are merged into, and the receipt of it (DESIGN D3, D5)."""
 
 from dataclasses import asdict, replace
+from datetime import datetime
 from uuid import UUID
 
 from django.conf import settings
 
+from apps.core.domain.origin import WriteOrigin, lowest_origin
+from apps.retrieval.domain.content import content_hash
 from apps.rules.domain.engine.detection import cosine_of
 from apps.rules.domain.engine.merge import MergeResult, merge
 from apps.rules.domain.engine.verdict import VerdictOutcome, notice_only
 from apps.semantic.conflicts.candidate import Case, SaveContext
-from apps.semantic.conflicts.merged_memory import merged_memory
-from apps.semantic.conflicts.receipts import build_receipt, complete_receipt, decided_event, merge_as_json
+from apps.semantic.conflicts.receipts import build_receipt, complete_receipt, decided_event
 from apps.semantic.conflicts.restatement import change, enrich_candidate, enrich_existing, enrich_merged, restated
+from apps.semantic.domain.confidence import DecayPolicy
+from apps.semantic.domain.details import add_sessions, merge_metadata
+from apps.semantic.domain.memory import TAGS, MemoryDraft
 from apps.semantic.domain.state import Transition
 from apps.semantic.models import Conflict, Memory, MemoryStatus, RevisionAction
 from apps.semantic.store.details import details_of, set_details
-from apps.semantic.store.rows import dated_key
+from apps.semantic.store.rows import dated_key, new_memory, word_columns
 from apps.semantic.store.unit_of_work import UnitOfWork, state_of
+
+# The one that lasts longest first.
+_LASTING = (DecayPolicy.STABLE, DecayPolicy.REINFORCEABLE, DecayPolicy.CONTEXTUAL)
 
 
 def decision_apply(unit: UnitOfWork, context: SaveContext, case: Case) -> Conflict:
@@ -37,7 +45,11 @@ def decision_apply(unit: UnitOfWork, context: SaveContext, case: Case) -> Confli
     if merged is None:
         result, transitions = keep(unit, context, case, receipt.uuid)
     else:
-        receipt.merge = merge_as_json(merged)
+        receipt.merge = {  # all but the content, which is that of the resulting memory
+            "strategy": merged.strategy.value,
+            "common_keywords": list(merged.common_keywords),
+            "statistics": asdict(merged.statistics),
+        }
         result, transitions = merge_memories(unit, context, case, merged, receipt.uuid)
     complete_receipt(receipt, actor=unit.actor, at=unit.now, result=result, transitions=transitions)
     unit.receipts.append(receipt)
@@ -121,3 +133,38 @@ def supersede(unit: UnitOfWork, memory: Memory, by: Memory, receipt: UUID) -> Tr
     """Supersede a memory by another one."""
     status, action = MemoryStatus.SUPERSEDED, RevisionAction.SUPERSEDED
     return unit.change_status(memory, status, by, action=action, receipt=receipt, since=unit.now)
+
+
+def merged_memory(existing: Memory, candidate: Memory, merged: MergeResult, now: datetime) -> Memory:
+    """Return the unsaved row of two merged memories, in their scope.
+
+    Where the rule says nothing, nothing is lost: tags of the candidate before those of the existing one, the policy
+    that lasts longer, the higher confidence, both contexts (each line once: a merged memory may be merged again), the
+    metadata of both, of which the candidate's prevails. The origin is the lower one.
+    """
+    dates = [one.occurred_at for one in (candidate, existing) if one.occurred_at is not None]
+    # In the offset of its writer, which the rule engine does not know.
+    date = next((one for one in dates if one == merged.timestamp), merged.timestamp)
+    lines = f"{existing.context}\n{candidate.context}".split("\n")
+    draft = MemoryDraft(
+        content=merged.content,
+        **{tag: getattr(candidate, tag) or getattr(existing, tag) for tag in TAGS},
+        is_global=existing.is_global or candidate.is_global,
+        decay_policy=min(DecayPolicy(existing.decay_policy), DecayPolicy(candidate.decay_policy), key=_LASTING.index),
+        importance=merged.importance,
+        keywords=merged.keywords,
+        source=merged.source,
+        origin=lowest_origin(WriteOrigin(one.origin) for one in (existing, candidate)),
+        occurred_at=date if dates else None,
+        session_id=candidate.session_id or existing.session_id,
+        context="\n".join(dict.fromkeys(line for line in lines if line)),
+        metadata=merge_metadata(existing.metadata, candidate.metadata, kept=candidate.metadata),
+    )
+    words = word_columns(draft.content, draft.keywords, draft.context, draft.occurred_at)
+    memory = new_memory(draft, candidate.scope, words, now)
+    memory.content_hash = content_hash(draft.content)
+    memory.further_sessions = list(add_sessions(details_of(candidate), details_of(existing)))
+    memory.base_confidence = max(existing.base_confidence, candidate.base_confidence)
+    reinforced = [one.last_reinforced_at for one in (existing, candidate) if one.last_reinforced_at is not None]
+    memory.last_reinforced_at = max(reinforced, default=None)
+    return memory

@@ -103,19 +103,16 @@ def neighbours(store: RowStore, probes: Sequence[Probe], now: datetime) -> list[
         places[probe.scope].append(place)
     step = max(1, MAX_COSINES // max(1, store.size))
     for scope, mine in places.items() if len(store) else ():
-        here = lru_cache(_PLACES)(partial(slots_of_place, store, comparable_slots(store, scope, now)))
+        visible = visible_slots(store, scope, now)
+        if MANAGED in store.columns:
+            visible = visible & store.having(MANAGED, "false")
+        here = lru_cache(_PLACES)(partial(slots_of_place, store, visible))
         for start in range(0, len(mine), step):
             chunk = mine[start : start + step]
             rows = cosines_of_each(store.vectors, np.stack([probes[place].vector for place in chunk]))
             for place, cosines in zip(chunk, rows, strict=True):
                 found[place] = nearest(store, here(probes[place].place), cosines, probes[place])
     return found
-
-
-def comparable_slots(store: RowStore, scope: Scope, now: datetime) -> Bools:
-    """Return the slots of a scope that have not expired by now and are not managed. Shape (store.size,)."""
-    visible = visible_slots(store, scope, now)
-    return visible & store.having(MANAGED, "false") if MANAGED in store.columns else visible
 
 
 def slots_of_place(store: RowStore, visible: Bools, place: tuple[str, ...] | None) -> Bools:

@@ -328,23 +328,19 @@ def changes_of(receipt: Conflict, rows: Rows) -> list[dict[str, Any]]:
     names, changes = MemoryNames(receipt, rows, may_read=False), []
     for step in transitions_of(receipt):
         memory = rows.get(step.memory)
+        before = say(step.before.status if step.before else "did not exist")
+        if step.details:
+            before = gettext("its own %(details)s") % {"details": details_of(step)}
         changes.append(
             {
                 "name": capfirst(names.name(step.memory)),
-                "before": before_of(step),
+                "before": before,
                 "after": gettext("changed, see its history") if step.details else say(step.after.status),
                 "has_changed": not step.details and has_changed_since(step, rows),
                 "memory": memory_card(memory) if memory else None,
             }
         )
     return changes
-
-
-def before_of(step: Transition) -> str:
-    """Return what a memory was before a step, or which details of it the step changed."""
-    if step.details:
-        return gettext("its own %(details)s") % {"details": details_of(step)}
-    return say(step.before.status if step.before else "did not exist")
 
 
 def chain_of(receipt: Conflict) -> list[dict[str, Any]]:

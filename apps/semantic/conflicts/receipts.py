@@ -2,14 +2,12 @@
 
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
 from datetime import datetime
 from typing import Any
 from uuid import uuid4
 
 from apps.core.domain.origin import WriteOrigin
 from apps.rules.domain.engine.detection import cosine_of
-from apps.rules.domain.engine.merge import MergeResult
 from apps.rules.domain.engine.record import MemoryRecord
 from apps.rules.domain.engine.verdict import DecidedConflict
 from apps.rules.selectors import RuleSet
@@ -63,15 +61,6 @@ def decision_as_json(one: DecidedConflict, record: MemoryRecord) -> dict[str, An
         "strategy": result.strategy.value,
         "confidence": result.confidence,
         "reason": result.reason,
-    }
-
-
-def merge_as_json(merged: MergeResult) -> dict[str, Any]:
-    """Return what a receipt keeps of a merge: all but the content, which is that of the resulting memory."""
-    return {
-        "strategy": merged.strategy.value,
-        "common_keywords": list(merged.common_keywords),
-        "statistics": asdict(merged.statistics),
     }
 
 

@@ -3,9 +3,12 @@
 Every decision is replayed twice, under the rules as they are and as they would be, and compared with its receipt: so a
 difference that the change makes is distinguished from one that was there before, because the rules or the detector
 changed since. A conflict that was not detected left no receipt; for that there are the pairs of near neighbours.
+
+Edits of a rule that are not saved are rehearsed in bounded time; of them it is said which makes which difference.
 """
 
 import time
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
@@ -16,10 +19,11 @@ from django.conf import settings
 
 from apps.core.domain.errors import NotFoundError
 from apps.core.domain.scope import Access, Scope
+from apps.rules.domain.documents.differences import setting_changes, with_setting
 from apps.rules.domain.documents.inheritance import check_resolvable
 from apps.rules.domain.documents.problems import InvalidRuleError
 from apps.rules.domain.documents.rule import Document, rule_from_document
-from apps.rules.domain.documents.validate import drop_nulls, validate_document
+from apps.rules.domain.documents.validate import changed_document, drop_nulls, validate_document
 from apps.rules.domain.engine.judge import opinion_in
 from apps.rules.selectors import NO_SUCH_RULE, RuleSet, active_rules, is_visible, resolve_all, rule_get
 from apps.semantic.conflicts.near_pairs import DEFAULT_PAIRS, NearPairs
@@ -28,7 +32,6 @@ from apps.semantic.domain.rehearsal import (
     ReplayCase,
     ReplayCounts,
     ReplayedOutcome,
-    changed_document,
     removed_ids,
     replay,
     replay_case,
@@ -42,6 +45,11 @@ _COLUMNS = (
     "uuid", "origin", "state", "outcome", "rule_name", "rule", "records", "similarity", "others", "strategy",
     "confidence", "reason", "at", "result__content", "signals", "household_id",
 )  # fmt: skip
+EDIT_DECISIONS = 300
+# Of a web process, for one answer; what is not done then is left out, and the answer says so.
+SECONDS = 2.5
+# Edits whose share is looked for one by one.
+MAX_EDITS = 12
 
 
 @dataclass(frozen=True)
@@ -241,22 +249,10 @@ def case_from_receipt(receipt: Conflict) -> ReplayCase:
 
 def outcome_before(receipt: Conflict, case: ReplayCase) -> ReplayedOutcome:
     """Return what was decided. Of a consolidation that only notices: what its rule said, as it was then."""
-    recorded = recorded_outcome(receipt)
-    if receipt.origin != Origin.CONSOLIDATION or recorded.outcome != ConflictOutcome.NOTICED:
-        return recorded
-    try:
-        rule = rule_from_document(drop_nulls(receipt.rule))
-    except InvalidRuleError:
-        return recorded
-    return replay(case, rule, settings.MEMORYHUB.max_content_chars)
-
-
-def recorded_outcome(receipt: Conflict) -> ReplayedOutcome:
-    """Return the outcome that a receipt recorded."""
     candidate, existing = receipt.records["candidate"]["id"], receipt.records["existing"]["id"]
     also = [other["existing"]["id"] for other in receipt.others if other["applied"]]
     is_merged = receipt.outcome == ConflictOutcome.MERGED and receipt.result is not None
-    return ReplayedOutcome(
+    recorded = ReplayedOutcome(
         outcome=str(receipt.outcome),
         rule=receipt.rule_name,
         existing=existing,
@@ -266,3 +262,70 @@ def recorded_outcome(receipt: Conflict) -> ReplayedOutcome:
         confidence=receipt.confidence,
         reason=receipt.reason,
     )
+    if receipt.origin != Origin.CONSOLIDATION or recorded.outcome != ConflictOutcome.NOTICED:
+        return recorded
+    try:
+        rule = rule_from_document(drop_nulls(receipt.rule))
+    except InvalidRuleError:
+        return recorded
+    return replay(case, rule, settings.MEMORYHUB.max_content_chars)
+
+
+@dataclass(frozen=True)
+class EditRehearsal:
+    """What edits would do. due: the decisions that they change, the newest first.
+
+    causes: path of a setting -> how many decisions it changes alone. together: how many no edit changes alone. paths:
+    of a receipt, by its number: the settings that change it alone. is_explained: False when there was no time for it.
+    """
+
+    rehearsal: Rehearsal
+    due: list[Difference]
+    causes: Mapping[str, int] = field(default_factory=dict)
+    together: int = 0
+    paths: Mapping[int, list[str]] = field(default_factory=dict)
+    is_explained: bool = True
+
+
+def rehearse_edits(access: Access, before: Document, document: Any, *, seconds: float = SECONDS) -> EditRehearsal:
+    """Replay the newest EDIT_DECISIONS with a document in the place of `before`, which is empty for a new rule.
+
+    Raises InvalidRuleError as saving the document would.
+    """
+    ends_at = time.monotonic() + seconds
+    rehearsal = rehearse_document(access, document, limit=EDIT_DECISIONS, may_be_new=True, ends_at=ends_at)
+    due = [difference for difference in rehearsal.decisions.differences if difference.is_due_to_change]
+    if not before:
+        return EditRehearsal(rehearsal, due)
+    return explain(access, EditRehearsal(rehearsal, due), before, document, ends_at)
+
+
+def explain(
+    access: Access, found: EditRehearsal, before: Document, document: Document, ends_at: float
+) -> EditRehearsal:
+    """Return the rehearsal with what each edit changes alone."""
+    edits, current = setting_changes(before, document), found.rehearsal.current
+    paths: dict[int, list[str]] = {key_of(difference): [] for difference in found.due}
+    if len(edits) == 1:
+        paths = {key: [edits[0].path] for key in paths}
+        edits = []
+    for edit in edits[:MAX_EDITS]:
+        try:
+            rules = with_document(access, current, with_setting(before, edit.path, edit.after))
+        except InvalidRuleError:  # that edit alone cannot be
+            continue
+        for difference in found.due:
+            if time.monotonic() > ends_at:
+                return EditRehearsal(found.rehearsal, found.due, is_explained=False)
+            rule = rules.matching(difference.case.candidate)
+            outcome = replay(difference.case, rule, settings.MEMORYHUB.max_content_chars)
+            if outcome.effect != difference.current.effect:
+                paths[key_of(difference)].append(edit.path)
+    causes = Counter(path for named in paths.values() for path in named)
+    together = sum(not named for named in paths.values())
+    return EditRehearsal(found.rehearsal, found.due, dict(causes.most_common()), together, paths)
+
+
+def key_of(difference: Difference) -> int:
+    """Return the number of the receipt that a difference is about."""
+    return difference.receipt.pk if difference.receipt else 0

@@ -9,7 +9,7 @@ from uuid import UUID
 from apps.rules.domain.engine.arbitration import DetectedConflict
 from apps.rules.domain.engine.merge import ImportanceStrategy, MergeConfig
 from apps.semantic.conflicts.candidate import Candidate, Case
-from apps.semantic.domain.details import Details, is_newer_repeat, merge_confidences, merge_details
+from apps.semantic.domain.details import Details, merge_confidences, merge_details
 from apps.semantic.domain.memory import DEFAULT_IMPORTANCE, TAGS, MemoryDraft
 from apps.semantic.domain.state import Transition
 from apps.semantic.models import Memory
@@ -24,13 +24,13 @@ def details_after_repeat(stored: Memory, arrival: Candidate) -> dict[str, Any]:
     """Return the details of a stored memory after the same was saved again, by the rule of the repetition.
 
     The same statement of the same moment, as a repeated import brings it, makes nothing more important than it was
-    said to be.
+    said to be. Nor do its values prevail: so importing the same again changes nothing.
     """
     own, repeat, config = details_of(stored), Details.of_draft(arrival.draft), arrival.rule.merge
     if repeat.occurred_at is not None and repeat.occurred_at == own.occurred_at:
         strategy = config.metadata_strategy.model_copy(update={"importance": ImportanceStrategy.MAX})
         config = config.model_copy(update={"metadata_strategy": strategy})
-    merged = merge_details(own, repeat, config, other_is_newer=is_newer_repeat(repeat, own))
+    merged = merge_details(own, repeat, config, other_is_newer=repeat.occurred_at is None)
     return asdict(replace(merged, base_confidence=merge_confidences(repeat, own)))
 
 

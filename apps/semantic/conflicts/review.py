@@ -15,12 +15,12 @@ from typing import Any
 from uuid import UUID, uuid4
 
 from django.db import transaction
+from prometheus_client import Counter
 
 from apps.core.domain.clock import SYSTEM_CLOCK, Clock
 from apps.core.domain.errors import ConflictError
 from apps.core.domain.origin import WriteOrigin
 from apps.core.domain.scope import Access
-from apps.semantic.conflicts.metrics import ACCEPTED
 from apps.semantic.conflicts.receipts import complete_receipt, decided_event, scope_columns
 from apps.semantic.domain.state import MemoryState, Transition
 from apps.semantic.models import Conflict, ConflictOutcome, Memory, MemoryStatus, Origin, ReviewState, RevisionAction
@@ -37,6 +37,7 @@ ACTIONS = {
     MemoryStatus.MERGED: RevisionAction.MERGED,
     MemoryStatus.REJECTED: RevisionAction.REJECTED,
 }
+ACCEPTED = Counter("memoryhub_conflicts_accepted", "Decisions that a person has accepted.")
 
 
 class Winner(StrEnum):
@@ -98,7 +99,15 @@ def conflict_revert(
 
 def revert_locked(receipt: Conflict, unit: UnitOfWork) -> Conflict:
     """Undo a decision that `lock_receipt` yielded. Return the receipt of that. Raises ConflictError."""
-    check_not_redecided(receipt)
+    revert = receipt
+    while revert.origin == Origin.REVERT and revert.about is not None and revert.about.about is not None:
+        brought_back = revert.about.about
+        if not brought_back.is_in_force:  # reverting this would undo unnoticed what was decided about it since
+            later = Conflict.objects.in_force().filter(about=brought_back).order_by("id").last()
+            by = f"by the decision {later.uuid}: revert that one first." if later else "since."
+            detail = f"The decision {brought_back.uuid}, which this one brought back, was decided about again {by}"
+            raise ConflictError(detail, code="changed_since")
+        revert = brought_back
     changes = changes_back(receipt)
     answer = answer_to(receipt, Origin.REVERT, ConflictOutcome.REVERTED, f"Reverted by {unit.actor}.")
     apply_changes(unit, answer, changes, None)
@@ -266,8 +275,11 @@ def describe_change_since(memory: Memory, receipt: Conflict) -> str:
     return f"{text}: restore it first."
 
 
-def check_no_duplicate(changes: Sequence[StateChange]) -> None:
-    """Raise ConflictError if a memory would be active whose content, tags and moment another active one has by now."""
+def check_can_apply(changes: Sequence[StateChange]) -> None:
+    """Raise ConflictError if a memory would be active whose content, tags and moment another active one has by now.
+
+    So too if one would be deleted that a caller gave another content than it was created with.
+    """
     leaving = {change.memory.pk for change in changes if change.target.status != MemoryStatus.ACTIVE}
     others = Memory.objects.active().exclude(pk__in=leaving)
     for change in changes:
@@ -278,10 +290,6 @@ def check_no_duplicate(changes: Sequence[StateChange]) -> None:
         if duplicate is not None:
             detail = f"The content of {memory.uuid} was saved again since, as {duplicate.uuid}: delete that one first."
             raise ConflictError(detail, code="duplicate")
-
-
-def check_not_rewritten(changes: Sequence[StateChange]) -> None:
-    """Raise ConflictError if a memory would be deleted that a caller gave another content than it was created with."""
     for memory in (change.memory for change in changes if change.target.status == MemoryStatus.DELETED):
         is_kept = memory.status != MemoryStatus.DELETED
         if is_kept and memory.revisions.filter(changes__has_key="content").exists():
@@ -294,8 +302,7 @@ def apply_changes(unit: UnitOfWork, answer: Conflict, changes: Sequence[StateCha
 
     Those that become active come last: two of the same content are never active at once.
     """
-    check_no_duplicate(changes)
-    check_not_rewritten(changes)
+    check_can_apply(changes)
     by = read_memories([change.target.superseded_by for change in changes])
     transitions: list[Transition] = []
     changed = [change for change in changes if not state_of(change.memory).has_same_status(change.target)]
@@ -338,19 +345,6 @@ def answer_to(receipt: Conflict, origin: Origin, outcome: ConflictOutcome, reaso
         confidence=1.0,
         reason=reason,
     )
-
-
-def check_not_redecided(receipt: Conflict) -> None:
-    """Raise ConflictError if what a revert brought back was decided again: reverting it would undo that unnoticed."""
-    revert = receipt
-    while revert.origin == Origin.REVERT and revert.about is not None and revert.about.about is not None:
-        brought_back = revert.about.about
-        if not brought_back.is_in_force:
-            later = Conflict.objects.in_force().filter(about=brought_back).order_by("id").last()
-            by = f"by the decision {later.uuid}: revert that one first." if later else "since."
-            detail = f"The decision {brought_back.uuid}, which this one brought back, was decided about again {by}"
-            raise ConflictError(detail, code="changed_since")
-        revert = brought_back
 
 
 def reinstate(reverted: Conflict, unit: UnitOfWork) -> None:

@@ -16,7 +16,7 @@ from django.db import transaction
 
 from apps.core.domain.clock import Clock, utcnow
 from apps.llm.selectors import EmbeddingSpace
-from apps.rules.domain.engine.verdict import Verdict, VerdictOutcome, notice_only
+from apps.rules.domain.engine.verdict import VerdictOutcome, notice_only
 from apps.rules.selectors import RuleSet, active_rules
 from apps.semantic.conflicts.candidate import Case, SaveContext
 from apps.semantic.conflicts.decisions import decision_apply
@@ -215,8 +215,12 @@ class ConsolidationRun:
         if finding is None:
             return None
         verdict = finding.verdict()
-        if self._consolidation.mode == ConsolidationMode.NOTICE:
-            verdict = only_notice(verdict)
+        if self._consolidation.mode == ConsolidationMode.NOTICE and verdict.outcome is not VerdictOutcome.NOTICED:
+            reason = (
+                "Only noticed, as this consolidation is set to; both memories are kept. "
+                f"The rule would have {WOULD_HAVE[verdict.outcome]}: {verdict.main.result.reason}"
+            )
+            verdict = notice_only(verdict, reason)
         case = Case(verdict, finding.record, finding.rule, finding.memories, Origin.CONSOLIDATION)
         receipt = decision_apply(unit, context, case)
         if context.vectors.missing:
@@ -251,14 +255,3 @@ class ConsolidationRun:
             self.report.receipts[outcome] += 1
         if self._progress is not None:
             self._progress(count)
-
-
-def only_notice(verdict: Verdict) -> Verdict:
-    """Return the same conflicts, of which none is acted on."""
-    if verdict.outcome is VerdictOutcome.NOTICED:
-        return verdict
-    reason = (
-        "Only noticed, as this consolidation is set to; both memories are kept. "
-        f"The rule would have {WOULD_HAVE[verdict.outcome]}: {verdict.main.result.reason}"
-    )
-    return notice_only(verdict, reason)

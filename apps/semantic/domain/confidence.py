@@ -24,20 +24,6 @@ HALF_LIFE: Mapping[str, timedelta | None] = {
 }
 
 
-def decay_anchor(policy: DecayPolicy, created_at: datetime, reinforced_at: datetime | None) -> datetime:
-    """Return the time from which a memory's age counts."""
-    if policy is DecayPolicy.REINFORCEABLE and reinforced_at is not None:
-        return reinforced_at
-    return created_at
-
-
-def decay(age: timedelta, half_life: timedelta | None) -> float:
-    """Return the share of confidence left after `age`, in (0, 1]; 1.0 without a half-life or before the anchor."""
-    if half_life is None or age <= timedelta(0):
-        return 1.0
-    return math.pow(0.5, age / half_life)
-
-
 def current_confidence(
     base: float,
     policy: DecayPolicy,
@@ -47,8 +33,10 @@ def current_confidence(
     half_lives: Mapping[str, timedelta | None] = HALF_LIFE,
 ) -> float:
     """Return the confidence that a reader sees now, in [0, 1], rounded to six decimals."""
-    age = now - decay_anchor(policy, created_at, reinforced_at)
-    return round_half_up(base * decay(age, half_lives[policy]))
+    is_renewed = policy is DecayPolicy.REINFORCEABLE and reinforced_at is not None
+    age, half_life = now - (reinforced_at if is_renewed and reinforced_at else created_at), half_lives[policy]
+    left = 1.0 if half_life is None or age <= timedelta(0) else math.pow(0.5, age / half_life)
+    return round_half_up(base * left)
 
 
 def merge_confidence(base: float | None, provider: float | None, default: float = DEFAULT_CONFIDENCE) -> float:

@@ -18,7 +18,7 @@ from apps.rules.domain.engine.merge import (
     merge_keywords,
     normalise_keyword,
 )
-from apps.rules.domain.engine.sources import higher_source
+from apps.rules.domain.engine.record import higher_source
 from apps.semantic.domain.duplicates import decide_duplicate
 from apps.semantic.domain.memory import (
     DEFAULT_SOURCE,
@@ -89,7 +89,8 @@ def merge_details(winner: Details, other: Details, config: MergeConfig, *, other
         source=higher_source(winner.source, other.source),
         keywords=add_keywords(winner.keywords, other.keywords, config.metadata_strategy.keywords),
         occurred_at=winner.occurred_at or other.occurred_at,
-        expires_at=merge_expiries(winner, other),
+        # Until the later time of both, and without end if one of them has none.
+        expires_at=max(winner.expires_at, other.expires_at) if winner.expires_at and other.expires_at else None,
         session_id=winner.session_id or other.session_id,
         further_sessions=add_sessions(winner, other),
         context=add_lines(winner.context, other.context),
@@ -101,14 +102,7 @@ def merge_details(winner: Details, other: Details, config: MergeConfig, *, other
 
 def merge_confidences(candidate: Details, existing: Details) -> float:
     """Return the base confidence of a text that was stated again: that of a duplicate (spec 002 section 9)."""
-    return decide_duplicate(candidate.base_confidence, existing.base_confidence).confidence
-
-
-def merge_expiries(winner: Details, other: Details) -> datetime | None:
-    """Return until when it holds: the later time of both, and without end if one of them has none."""
-    if winner.expires_at is None or other.expires_at is None:
-        return None
-    return max(winner.expires_at, other.expires_at)
+    return decide_duplicate(candidate.base_confidence, existing.base_confidence)[1]
 
 
 def add_sessions(winner: Details, other: Details) -> tuple[str, ...]:
@@ -116,19 +110,6 @@ def add_sessions(winner: Details, other: Details) -> tuple[str, ...]:
     own = winner.session_id or other.session_id
     said = dict.fromkeys((*winner.further_sessions, other.session_id, *other.further_sessions))
     return tuple(session for session in said if session and session != own)[:MAX_SESSIONS]
-
-
-def is_other_session(one: Details, other: Details) -> bool:
-    """Check whether two statements are of different sessions."""
-    return bool(one.session_id and other.session_id and one.session_id != other.session_id)
-
-
-def is_newer_repeat(repeat: Details, stored: Details) -> bool:
-    """Check whether the values of a repetition prevail over those of the stored memory.
-
-    They do not where it is of the same moment: so importing the same again changes nothing.
-    """
-    return repeat.occurred_at is None
 
 
 def add_keywords(own: tuple[str, ...], other: tuple[str, ...], strategy: KeywordsStrategy) -> tuple[str, ...]:
@@ -226,3 +207,17 @@ def take_back(now: Any, before: Any, after: Any) -> Any:
         kept = [item for item in now if key_of(item) not in added]
         return [*kept, *(item for item in before if key_of(item) not in there)]
     return now
+
+
+def apply_merge_patch(target: Mapping[str, Any], patch: Mapping[str, Any]) -> dict[str, Any]:
+    """Return an object with the members of a patch set; a null takes its member away, an object is merged in depth."""
+    merged = dict(target)
+    for name, value in patch.items():
+        if value is None:
+            merged.pop(name, None)
+        elif isinstance(value, Mapping):
+            inner = merged.get(name)
+            merged[name] = apply_merge_patch(inner if isinstance(inner, Mapping) else {}, value)
+        else:
+            merged[name] = value
+    return merged

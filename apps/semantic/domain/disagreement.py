@@ -61,7 +61,10 @@ def find_disagreement(
     if detection.contradicts:
         return detection if places is Places.ONE else replace(detection, is_decisive=False, is_elsewhere=True)
     is_other_type = candidate.type and existing.type and candidate.type != existing.type
-    if places is Places.ONE_IN_ALL or is_other_type or is_same_text(candidate, existing):
+    if places is Places.ONE_IN_ALL or is_other_type:
+        return NO_CONFLICT
+    one, other = candidate.content, existing.content
+    if one == other or normalise_content(one) == normalise_content(other):
         return NO_CONFLICT
     return detection
 
@@ -74,8 +77,3 @@ def read_ahead(pairs: Iterable[tuple[MemoryRecord, MemoryRecord]]) -> None:
 def is_contradiction(signals: Sequence[Mapping[str, Any]]) -> bool:
     """Return whether the signals of a receipt say that only one of two memories holds, not that both say the same."""
     return contradict((signal["type"], signal["evidence"]) for signal in signals)
-
-
-def is_same_text(one: MemoryRecord, other: MemoryRecord) -> bool:
-    """Return whether two memories have the same text, as duplicates have."""
-    return one.content == other.content or normalise_content(one.content) == normalise_content(other.content)

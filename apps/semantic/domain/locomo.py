@@ -86,22 +86,21 @@ def locomo_turns(sample: Mapping[str, Any]) -> Iterator[Turn]:
 
 
 def turn_fields(turn: Turn, user_id: str) -> dict[str, Any]:
-    """Return the memory that a turn becomes, as `POST /api/semantic/memories` takes it. Raises LocomoError."""
+    """Return the memory that a turn becomes, as `POST /api/semantic/memories` takes it. Raises LocomoError.
+
+    It says "Speaker: text", with the caption of a photo.
+    """
+    said = turn.said
+    text = f"{text_of(said, 'speaker')}: {text_of(said, 'text')}"
     return {
-        "content": turn_content(turn.said),
+        "content": f"{text} (shares {text_of(said, 'blip_caption')})" if said.get("blip_caption") else text,
         "user_id": user_id,
         "type": "conversation_turn",
         "source": "conversation",
         "session_id": f"session_{turn.session}",
         "occurred_at": turn.at.isoformat(),
-        "metadata": {"dia_id": turn_key(text_of(turn.said, "dia_id")), "speaker": text_of(turn.said, "speaker")},
+        "metadata": {"dia_id": turn_key(text_of(said, "dia_id")), "speaker": text_of(said, "speaker")},
     }
-
-
-def turn_content(said: Any) -> str:
-    """Return what is remembered of a turn: "Speaker: text", with the caption of a photo. Raises LocomoError."""
-    text = f"{text_of(said, 'speaker')}: {text_of(said, 'text')}"
-    return f"{text} (shares {text_of(said, 'blip_caption')})" if said.get("blip_caption") else text
 
 
 def locomo_questions(sample: Mapping[str, Any], user_id: str) -> Iterator[tuple[str, dict[str, Any]]]:

@@ -7,8 +7,11 @@ import json
 from typing import Any
 
 from apps.core.domain.randomness import RNG
+from apps.llm.domain.chat import ChatMessage, ChatRequest, MessageRole
 
 MAX_QUOTED_CHARS = 4_000
+# What instructions have in the place of the line.
+BOUNDARY = "BOUNDARY"
 _CLIPPED = " […]"
 # Line separators that JSON leaves as they are.
 _LINE_ENDS = {"\x85": "\\u0085", "\u2028": "\\u2028", "\u2029": "\\u2029"}
@@ -22,6 +25,23 @@ def draw_boundary(rng: RNG) -> str:
 def quote(document: Any, boundary: str) -> str:
     """Return a JSON document on one line between two lines of a boundary."""
     return f"{boundary}\n{to_one_line(document)}\n{boundary}"
+
+
+def quoting_request(
+    rng: RNG, instructions: str, before: str, document: Any, after: str, *, max_tokens: int, temperature: float
+) -> ChatRequest:
+    """Return a request for an answer as JSON about a document. instructions: with BOUNDARY in the place of the line.
+
+    before, after: what is said around the document. rng: draws the boundary.
+    """
+    boundary = draw_boundary(rng)
+    return ChatRequest(
+        messages=(ChatMessage(MessageRole.USER, f"{before}\n{quote(document, boundary)}\n{after}"),),
+        system=instructions.replace(BOUNDARY, boundary),
+        max_tokens=max_tokens,
+        temperature=temperature,
+        expects_json=True,
+    )
 
 
 def clip_text(text: str) -> str:

@@ -128,3 +128,8 @@ def sentence(kind: str, evidence: Mapping[str, Any]) -> str:
             verdict = VERDICTS.get(str(evidence.get("verdict")), "is of no known opinion.")
             return f"The model {evidence.get('model', '?')} {verdict} A confidence of at least {limit} counts."
     return ""
+
+
+def count_text(counts: Mapping[str, int]) -> str:
+    """Return counts of outcomes or verdicts as words."""
+    return ", ".join(f"{count} {name.replace('_', ' ')}" for name, count in sorted(counts.items())) or "none"

@@ -7,7 +7,7 @@ recorded cosine. The engine never compares the vectors of two of those.
 
 import math
 from collections import Counter
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -15,10 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from apps.retrieval.domain.content import content_hash
-from apps.rules.domain.documents.inheritance import deep_merge
-from apps.rules.domain.documents.problems import InvalidRuleError, RuleProblem
-from apps.rules.domain.documents.rule import Document, RuleConfig
-from apps.rules.domain.documents.validate import validate_document
+from apps.rules.domain.documents.rule import RuleConfig
 from apps.rules.domain.engine.arbitration import DetectedConflict, Strategy
 from apps.rules.domain.engine.judge import JudgedConflict, Opinion, decide_judged
 from apps.rules.domain.engine.merge import merge
@@ -160,16 +157,3 @@ def removed_ids(outcome: str, candidate: str, existing: str, also: Collection[st
         case VerdictOutcome.KEPT_EXISTING | VerdictOutcome.REJECTED:
             return frozenset((candidate,))
     return frozenset()
-
-
-def changed_document(name: str, before: Mapping[str, Any], changes: Any) -> Document:
-    """Return a rule's document with changes merged in, checked as `rules.services.rule_update` checks it.
-
-    Raises InvalidRuleError.
-    """
-    if not isinstance(changes, Mapping):
-        raise InvalidRuleError([RuleProblem("", "Expected a JSON object.")])
-    if changes.get("name", name) != name:
-        raise InvalidRuleError([RuleProblem("name", "A rule keeps its name.")])
-    validate_document({**changes, "name": name})
-    return validate_document(deep_merge(before, changes))

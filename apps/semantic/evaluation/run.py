@@ -1,11 +1,16 @@
-"""Ask questions with the search of the API, and note the ranks of the evidence."""
+"""Ask questions with the search of the API, and note the ranks of the evidence.
 
+Questions of operators are lines of a file that `manage.py evaluate` reads (docs/reference/file-formats.md).
+"""
+
+import json
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
 
+from apps.core.domain.errors import InvalidInputError
 from apps.core.domain.scope import Access, Scope
 from apps.retrieval.domain.query import SearchMode, SearchQuery
 from apps.semantic.domain.evaluation import CUTOFFS, EvaluatedAnswer, by_category, evidence_ranks, percentile, quality
@@ -14,6 +19,8 @@ from apps.semantic.models import Memory
 from apps.semantic.search.search import memory_search
 
 KEY_FIELD = "dia_id"
+MAX_EVIDENCE = 100
+CATEGORY = "asked in the admin"
 
 
 @dataclass(frozen=True)
@@ -53,7 +60,11 @@ def evaluate(
 
     The key of a memory is the `dia_id` in its metadata, else its id.
     """
-    keys = {user: evidence_keys(access, user) for user in sorted({question.user_id for question in questions})}
+    keys: dict[str, tuple[dict[int, str], frozenset[str]]] = {}
+    for user in sorted({question.user_id for question in questions}):
+        rows = Memory.objects.visible_to(access, Scope(user_id=user)).active().values_list("id", "uuid", "metadata")
+        of_memory = {pk: evidence_key(uuid, metadata) for pk, uuid, metadata in rows}
+        keys[user] = of_memory, frozenset(of_memory.values())
     answers: list[EvaluatedAnswer] = []
     unresolved = unasked = 0
     for question in questions:
@@ -75,13 +86,22 @@ def evaluate(
     return SearchEvaluation(answers, unresolved, unasked)
 
 
-def evidence_keys(access: Access, user_id: str) -> tuple[dict[int, str], frozenset[str]]:
-    """Return the evidence key of each active memory of a user, by its primary key, and all keys."""
-    rows = Memory.objects.visible_to(access, Scope(user_id=user_id)).active().values_list("id", "uuid", "metadata")
-    of_memory = {pk: evidence_key(uuid, metadata) for pk, uuid, metadata in rows}
-    return of_memory, frozenset(of_memory.values())
-
-
 def evidence_key(uuid: UUID, metadata: Mapping[str, Any]) -> str:
     """Return by what a question names a memory."""
     return str(metadata.get(KEY_FIELD) or uuid)
+
+
+def question_line(access: Access, question: str, evidence: Collection[UUID]) -> str:
+    """Return a question as one line of JSON, with the memories of the caller's that answer it.
+
+    Raises InvalidInputError unless these are active memories of one user.
+    """
+    chosen = Memory.objects.visible_to(access).active().filter(uuid__in=list(evidence)[:MAX_EVIDENCE]).order_by("pk")
+    rows = list(chosen.values_list("user_id", "uuid", "metadata"))
+    if not rows:
+        raise InvalidInputError("Choose at least one active memory that answers the question.", attr="evidence")
+    if len({user for user, _, _ in rows}) > 1:
+        raise InvalidInputError("Choose memories of one user: an evaluation asks about one.", attr="evidence")
+    keys = [evidence_key(uuid, metadata) for _, uuid, metadata in rows]
+    line = {"user_id": rows[0][0], "question": question, "evidence": keys, "category": CATEGORY}
+    return json.dumps(line, ensure_ascii=False) + "\n"

@@ -89,7 +89,16 @@ def import_memories(
     forget_space()
     with ThreadPoolExecutor(max_workers=WORKERS, thread_name_prefix="embed") as executor:
         for batch, prepared in prepare_ahead(executor, access, in_batches(items, batch_size)):
-            write_batch(report, batch, prepared)
+            outcomes = iter(save_write(prepared=prepared.result()))
+            for item in batch:
+                outcome = next(outcomes) if isinstance(item, PlacedDraft) else item
+                if isinstance(outcome, SaveResult):
+                    report.add(outcome)
+                elif isinstance(outcome, MemoryHubError):
+                    reason = f"{outcome.attr}: {outcome.detail}" if outcome.attr else outcome.detail
+                    report.fail(BadLine(item.place, reason))
+                else:
+                    report.fail(outcome)
             if progress is not None:
                 progress(len(batch))
     return report
@@ -128,17 +137,3 @@ def prepare_drafts(access: Access, drafts: Sequence[MemoryDraft]) -> PreparedSav
         return save_prepare(access=access, drafts=drafts)
     finally:
         connection.close()
-
-
-def write_batch(report: ImportReport, batch: Sequence[Item], prepared: Future[PreparedSaves]) -> None:
-    """Save a batch, and add the results to the report."""
-    outcomes = iter(save_write(prepared=prepared.result()))
-    for item in batch:
-        if isinstance(item, BadLine):
-            report.fail(item)
-            continue
-        outcome = next(outcomes)
-        if isinstance(outcome, MemoryHubError):
-            report.fail(BadLine(item.place, f"{outcome.attr}: {outcome.detail}" if outcome.attr else outcome.detail))
-        else:
-            report.add(outcome)

@@ -22,14 +22,6 @@ class GraphNotBuiltError(Exception):
 
 
 @dataclass(frozen=True)
-class LargeUser:
-    """A user with enough memories for a graph."""
-
-    user: str
-    memories: int
-
-
-@dataclass(frozen=True)
 class BuildReport:
     """rows: in the graph. load and graph: seconds for loading the memories, and for their graph."""
 
@@ -38,11 +30,11 @@ class BuildReport:
     graph: float
 
 
-def find_large_users(user: str | None = None) -> list[LargeUser]:
-    """List the users with enough active memories for a graph, the most first. user: only this one."""
+def find_large_users(user: str | None = None) -> list[tuple[str, int]]:
+    """List the users with enough active memories for a graph, and how many, the most first. user: only this one."""
     memories = Memory.objects.active() if user is None else Memory.objects.active().filter(user_id=user)
     counted = memories.values("user_id").annotate(count=Count("id")).filter(count__gte=planner.GRAPH_ROWS)
-    return [LargeUser(row["user_id"], row["count"]) for row in counted.order_by("-count", "user_id")]
+    return [(row["user_id"], row["count"]) for row in counted.order_by("-count", "user_id")]
 
 
 def build_graph(

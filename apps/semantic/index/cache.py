@@ -9,7 +9,6 @@ from collections import OrderedDict
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from itertools import chain
-from typing import NamedTuple
 
 from django.conf import settings
 from django.db import connection
@@ -31,22 +30,6 @@ from apps.semantic.store.embedding_space import SpaceChangedError, forget_space
 LOADED_ROWS = Counter("memoryhub_index_rows_loaded_total", "Memories read into indexes, by reason.", ["kind"])
 REFRESH_SECONDS = Histogram("memoryhub_index_refresh_seconds", "Time to bring the indexes of a search up to date.")
 EVICTIONS = Counter("memoryhub_index_evictions_total", "Indexes dropped because the cache was full.")
-
-
-class CachedRows(NamedTuple):
-    """Rows of indexes, and each user's version as of the last refresh."""
-
-    rows: list[RowStore]
-    versions: dict[str, int]
-
-
-class LargeIndex(NamedTuple):
-    """The index of a user in this process. covered: memories in its graph."""
-
-    user: str
-    memories: int
-    covered: int
-    bytes: int
 
 
 class IndexCache:
@@ -80,11 +63,14 @@ class IndexCache:
         self._evict()
 
     @contextmanager
-    def as_cached(self, users: Sequence[str], space: EmbeddingSpace) -> Iterator[CachedRows | None]:
+    def as_cached(
+        self, users: Sequence[str], space: EmbeddingSpace
+    ) -> Iterator[tuple[list[RowStore], dict[str, int]] | None]:
         """Yield the rows as this process last knew them, locked while the block runs, without asking the database.
 
-        A ranking of them is valid only if the database is still at their versions. Yields None where that is not to be
-        expected: an index is not loaded, or had changed at the last comparison.
+        With them each user's version as of the last refresh: a ranking is valid only if the database is still at
+        these. Yields None where that is not to be expected: an index is not loaded, or had changed at the last
+        comparison.
         """
         connection.ensure_connection()
         with ExitStack() as locks:
@@ -92,7 +78,7 @@ class IndexCache:
             for entry in entries.values():
                 locks.enter_context(entry.lock)
             is_usable = bool(entries) and all(entry.is_current for entry in entries.values())
-            yield CachedRows(self._rows_of(entries), versions_of(entries)) if is_usable else None
+            yield (self._rows_of(entries), versions_of(entries)) if is_usable else None
 
     def _entries(
         self, users: Sequence[str], space: EmbeddingSpace, *, only_loaded: bool = False
@@ -156,15 +142,18 @@ class IndexCache:
         with self._lock:
             return sum(entry.nbytes for entry in self._cached.values())
 
-    def largest(self, count: int) -> list[LargeIndex]:
-        """Return the indexes with the most memories, as of their last refresh."""
+    def largest(self, count: int) -> list[tuple[str, list[int]]]:
+        """Return the users with the most memories: how many, how many of them are in the graph, and bytes.
+
+        As of their last refresh.
+        """
         with self._lock:
             entries = [(user, entry) for (user, _), entry in self._cached.items()]
         found = []
         for user, entry in entries:
             graph = entry.rows.graph
-            found.append(LargeIndex(user, len(entry.rows), 0 if graph is None else len(graph), entry.nbytes))
-        return sorted(found, key=lambda one: -one.memories)[:count]
+            found.append((user, [len(entry.rows), 0 if graph is None else len(graph), entry.nbytes]))
+        return sorted(found, key=lambda one: -one[1][0])[:count]
 
     def describe(self) -> dict[str, float]:
         """Return counts: indexes, their size in bytes, memories, graphs, memories in graphs, backlog and evictions.

@@ -11,6 +11,7 @@ import queue
 import threading
 import time
 from collections.abc import Callable
+from contextlib import suppress
 
 from django.db import Error, connection
 from prometheus_client import Counter
@@ -227,8 +228,11 @@ class GraphKeeper:
         snapshots = Snapshots.of(user, space)
         try:
             snapshots.save(graph, version)
-            if was_purged_since(user, version):
-                snapshots.delete_all()
+            # The disk may again have what a purge removed, or what a forgotten user had: who has a graph has memories
+            # and so a shard. When the database does not answer, the next update checks it.
+            with suppress(Error):
+                if not MemoryShard.objects.filter(user_id=user, reset_version__lte=version).exists():
+                    snapshots.delete_all()
             self._unsaved[user, space.pk] = space, 0
             self._made_at[user, space.pk] = version
             SNAPSHOTS.labels("written").inc()
@@ -250,15 +254,3 @@ class GraphKeeper:
                     self._save_if_ours(entry, user, space)
         finally:
             self._work.release()
-
-
-def was_purged_since(user: str, version: int) -> bool:
-    """Return whether the disk may again have what a purge removed, or what a forgotten user had.
-
-    Who has a graph has memories and so a shard: where it is missing, the user was forgotten. When the database does not
-    answer, the next update checks it.
-    """
-    try:
-        return not MemoryShard.objects.filter(user_id=user, reset_version__lte=version).exists()
-    except Error:
-        return False

@@ -18,9 +18,9 @@ from apps.core.processes import ProcessState, live_processes
 from apps.llm.selectors import EmbeddingSpace, active_space
 from apps.retrieval.domain import planner
 from apps.semantic.domain.index_health import IndexLevel, IndexReason
-from apps.semantic.index.facts import user_mark
 from apps.semantic.index.health import HINTS
 from apps.semantic.index.snapshots import Snapshots
+from apps.semantic.index.warm_up import user_mark
 from apps.semantic.models import Memory, MemoryEmbedding, RecallCheck
 
 SHOWN_USERS = 20
@@ -124,47 +124,39 @@ _counted = PerProcess(Counted)
 
 def index_overview() -> IndexOverview:
     """Return the state of the indexes of all web processes. Of every user: for those who may see everybody."""
-    processes = [process_index(state) for state in live_processes() if is_loaded(state)]
-    marks = {state_name(state): state.facts.get("large_indexes", {}) for state in live_processes() if is_loaded(state)}
+    # The web processes, which search.
+    states = [state for state in live_processes() if state.kind is ProcessKind.WEB and "index" in state.facts]
+    processes = [
+        ProcessIndex(
+            name=state_name(state),
+            age=state.age,
+            level=IndexLevel(state.facts["index"].get("level", "ok")),
+            reasons=[IndexReason(reason) for reason in state.facts["index"].get("reasons", ())],
+            facts=state.facts["index"],
+            caches=[CacheState(*one) for one in state.facts.get("caches", ())],
+        )
+        for state in states
+    ]
+    marks = {state_name(state): state.facts.get("large_indexes", {}) for state in states}
     counts, counted_at = _counted.get().users()
     space = active_space()
+    checks = last_checks([user for user, _ in counts])
     reasons = list(dict.fromkeys(reason for process in processes for reason in process.reasons))
     levels = list(IndexLevel)
     return IndexOverview(
         level=max((process.level for process in processes), key=levels.index, default=IndexLevel.OK),
         hints=[(reason, HINTS[reason]) for reason in reasons],
         processes=processes,
-        users=user_indexes(counts, marks, space),
+        users=[user_index(user, count, marks, space, checks.get(user, [])) for user, count in counts],
         counted_at=counted_at,
         space=space,
         reembedding=reembedding(space),
     )
 
 
-def is_loaded(state: ProcessState) -> bool:
-    """Return whether a process searches."""
-    return state.kind is ProcessKind.WEB and "index" in state.facts
-
-
 def state_name(state: ProcessState) -> str:
     """Return the name of a process for people."""
     return f"{state.host}:{state.pid}"
-
-
-def process_index(state: ProcessState) -> ProcessIndex:
-    """Return what a process said of its indexes."""
-    facts = state.facts["index"]
-    reasons = [IndexReason(reason) for reason in facts.get("reasons", ())]
-    caches = [CacheState(*one) for one in state.facts.get("caches", ())]
-    return ProcessIndex(state_name(state), state.age, IndexLevel(facts.get("level", "ok")), reasons, facts, caches)
-
-
-def user_indexes(
-    counts: Sequence[tuple[str, int]], marks: Mapping[str, Mapping[str, Any]], space: EmbeddingSpace | None
-) -> list[UserIndex]:
-    """Return the indexes of users with the most memories."""
-    checks = last_checks([user for user, _ in counts])
-    return [user_index(user, count, marks, space, checks.get(user, [])) for user, count in counts]
 
 
 def user_index(

@@ -1,27 +1,35 @@
-"""Verify the recall of a large index: what its graph finds against a comparison with every memory."""
+"""What operators ask of large indexes, as tasks of the worker: to build a graph, or to verify the recall of one.
+
+The recall is what the graph finds against a comparison with every memory.
+"""
 
 import time
-from collections.abc import Sequence
 from statistics import median
 
 import numpy as np
-import numpy.typing as npt
+from django_q.tasks import async_task
 
+from apps.core.db.user_locks import locked_among
 from apps.core.domain.clock import SYSTEM_CLOCK, Clock, utcnow
+from apps.core.domain.errors import ConflictError, NotFoundError
 from apps.core.domain.randomness import SYSTEM_RNG
 from apps.llm.selectors import EmbeddingSpace
+from apps.retrieval.domain import planner
 from apps.retrieval.domain.rows import RowStore
 from apps.retrieval.domain.vectors.cosines import cosines
-from apps.semantic.index.build import load_and_wait
+from apps.semantic.index.build import build_graph, find_large_users, load_and_wait
 from apps.semantic.index.cache import IndexCache
 from apps.semantic.models import RecallCheck
+from apps.semantic.store.embedding_space import current_space
 
 QUERIES, NEIGHBOURS = 50, 10
 KEPT_CHECKS = 100
 NO_GRAPH = "There is no graph: searches compare every memory, which is exact."
+BUILD, VERIFY = "apps.semantic.tasks.build_graph", "apps.semantic.tasks.verify_recall"
+# A large graph takes longer than other tasks may; the worker would end it in the middle.
+TIMEOUT_SECONDS = 3_600
 # No limit: one user is in memory at a time.
 _UNLIMITED = 1 << 62
-Vectors = npt.NDArray[np.float32]
 
 
 def recall_verify(user: str, space: EmbeddingSpace, *, clock: Clock = SYSTEM_CLOCK) -> RecallCheck:
@@ -49,47 +57,66 @@ def recall_verify(user: str, space: EmbeddingSpace, *, clock: Clock = SYSTEM_CLO
 
 def measure(check: RecallCheck, rows: RowStore) -> None:
     """Fill a check in with recall and times."""
+    assert rows.graph is not None
     found, exact_ms, graph_ms = 0, [], []
-    slots = question_slots(rows)
+    # Some living memories with a vector, in no order.
+    living = np.flatnonzero(rows.alive & rows.vectors.any(axis=1))
+    slots = sorted(map(int, living), key=lambda _: SYSTEM_RNG.next_float())[:QUERIES]
     wanted = min(NEIGHBOURS, len(rows))
     for slot in slots:
         vector = rows.vectors[slot]
         began = time.perf_counter()
-        exact = nearest_exactly(rows, vector, wanted)
+        exact = np.argpartition(-np.where(rows.alive, cosines(rows.vectors, vector), -np.inf), wanted - 1)[:wanted]
         between = time.perf_counter()
-        near = nearest_by_graph(rows, vector, wanted)
+        # As a search finds them: by the graph, and what it does not know.
+        near = np.concatenate((rows.slots_in_graph(rows.graph.search(vector, wanted)), rows.outside_graph()))
+        near = near[np.argsort(-cosines(rows.vectors[near], vector))[:wanted]]
         ended = time.perf_counter()
         exact_ms.append((between - began) * 1000)
         graph_ms.append((ended - between) * 1000)
         # Memories that are as near as the last one are as good, so similarities are compared and not ids.
-        found += count_as_near(rows, vector, exact, near)
+        limit = float(cosines(rows.vectors[exact], vector).min()) - 1e-6
+        found += int((cosines(rows.vectors[near], vector) >= limit).sum())
     check.queries = len(slots)
     check.recall = found / (wanted * len(slots)) if slots else None
     check.exact_ms, check.graph_ms = median(exact_ms or [0.0]), median(graph_ms or [0.0])
 
 
-def question_slots(rows: RowStore) -> list[int]:
-    """Return the slots of some living memories with a vector, in no order."""
-    slots = np.flatnonzero(rows.alive & rows.vectors.any(axis=1))
-    return sorted(map(int, slots), key=lambda _: SYSTEM_RNG.next_float())[:QUERIES]
+def index_build_request(*, user: str) -> None:
+    """Have the graph of a large user built again. Raises NotFoundError, and ConflictError for one being forgotten."""
+    require_large(user)
+    async_task(BUILD, user, q_options={"task_name": "index.build", "save": False, "timeout": TIMEOUT_SECONDS})
 
 
-def nearest_exactly(rows: RowStore, vector: Vectors, wanted: int) -> Sequence[int]:
-    """Return the slots of the nearest memories, all compared."""
-    near = np.where(rows.alive, cosines(rows.vectors, vector), -np.inf)
-    return [int(slot) for slot in np.argpartition(-near, wanted - 1)[:wanted]]
+def recall_verify_request(*, user: str) -> None:
+    """Have the recall of a large user verified. Raises NotFoundError, and ConflictError for one being forgotten."""
+    require_large(user)
+    async_task(VERIFY, user, q_options={"task_name": "index.recall", "save": False, "timeout": TIMEOUT_SECONDS})
 
 
-def nearest_by_graph(rows: RowStore, vector: Vectors, wanted: int) -> Sequence[int]:
-    """Return the slots of the nearest memories as a search finds them: by the graph, and what it does not know."""
-    assert rows.graph is not None
-    slots = rows.slots_in_graph(rows.graph.search(vector, wanted))
-    slots = np.concatenate((slots, rows.outside_graph()))
-    near = cosines(rows.vectors[slots], vector)
-    return [int(slot) for slot in slots[np.argsort(-near)[:wanted]]]
+def require_large(user: str) -> None:
+    """Raise NotFoundError for a user without enough memories for a graph."""
+    if locked_among([user]):
+        raise ConflictError("This user is being forgotten.", code="being_forgotten")
+    if not find_large_users(user):
+        raise NotFoundError(f"Only an index of {planner.GRAPH_ROWS:,} memories or more has a graph.")
 
 
-def count_as_near(rows: RowStore, vector: Vectors, exact: Sequence[int], near: Sequence[int]) -> int:
-    """Return how many of the found memories are at least as near as the farthest of the nearest ones."""
-    limit = float(cosines(rows.vectors[list(exact)], vector).min()) - 1e-6
-    return int((cosines(rows.vectors[list(near)], vector) >= limit).sum())
+def graph_build(user: str) -> None:
+    """Build the graph of a user on the disk, whatever is there. Raises GraphNotBuiltError and OSError."""
+    if find_large_users(user) and not locked_among([user]):
+        build_graph(user, current_space(), lambda _: None, rebuild=True)
+
+
+def recall_check(user: str) -> None:
+    """Verify the recall of a user; that it could not be done is noted as well. Raises what went wrong."""
+    if not find_large_users(user) or locked_among([user]):
+        return
+    try:
+        recall_verify(user, current_space())
+    except Exception as error:
+        name = type(error).__name__
+        RecallCheck.objects.create(
+            user_id=user, at=utcnow(SYSTEM_CLOCK), memories=0, problem=f"It could not be verified ({name})."
+        )
+        raise

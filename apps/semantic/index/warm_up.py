@@ -1,12 +1,15 @@
 """Load the indexes of large users before a web process is ready, and build those that are missing (spec 000, D9).
 
-Until one process has done so saves are answered with 503 and Retry-After, and searches are exact and slow.
+Until one process has done so saves are answered with 503 and Retry-After, and searches are exact and slow. What a
+process publishes about the indexes in its memory is here as well.
 """
 
+import hashlib
 import logging
 import threading
 import time
 from collections.abc import Callable
+from typing import Any
 
 from django.conf import settings
 from django.db import Error, connection
@@ -26,6 +29,8 @@ logger = logging.getLogger(__name__)
 RETRY_SECONDS = 2
 # How often to look whether another process has built a graph.
 WAIT_SECONDS = 0.5
+# So many indexes a process publishes on their own.
+MAX_LARGE = 20
 
 
 class WarmUp:
@@ -77,7 +82,9 @@ class WarmUp:
 
     def _load_all(self, space: EmbeddingSpace) -> int:
         """Load until the cache is full, and build the graphs that are missing. Return of how many users."""
-        users = find_users_to_load(space)
+        # Those with a graph on the disk, of the newest files first, then other large ones.
+        users = find_users_with_snapshots(space)
+        users += [user for user, _ in find_large_users() if user not in set(users)]
         for number, user in enumerate(users, 1):
             self._progress = (number, len(users))
             with self._cache.refreshed([user], space):
@@ -96,12 +103,6 @@ class WarmUp:
                     return
             time.sleep(WAIT_SECONDS)
             self._cache.keeper.update(user, space)
-
-
-def find_users_to_load(space: EmbeddingSpace) -> list[str]:
-    """List the users with a graph on the disk, those of the newest files first, then other large ones."""
-    users = find_users_with_snapshots(space)
-    return [*users, *(large.user for large in find_large_users() if large.user not in set(users))]
 
 
 _warm_up = PerProcess(lambda: WarmUp(index_cache()))
@@ -129,3 +130,26 @@ def require_warm() -> None:
         # Not how many users have a large index: a caller with a bound must not learn that.
         detail = "The hub is starting and loads its index. Try again shortly."
         raise UnavailableError(detail, retry_after=RETRY_SECONDS, code="index_loading")
+
+
+def user_mark(user: str) -> str:
+    """Return what replaces the id of a user among published facts, which name no person."""
+    return hashlib.sha256(user.encode()).hexdigest()[:16]
+
+
+def large_index_facts() -> dict[str, list[int]]:
+    """Return the largest indexes of this process: mark of the user -> memories, those in the graph, and bytes."""
+    return {user_mark(user): figures for user, figures in index_cache().largest(MAX_LARGE)}
+
+
+def index_facts() -> dict[str, Any]:
+    """Return the state of the indexes of this process: counts, level, and what is being loaded or built."""
+    health, cache = index_guard().health, index_cache()
+    making = cache.keeper.making
+    return {
+        **cache.describe(),
+        "making": None if making is None else {"done": making[0], "of": making[1]},
+        "missing": warm_up().missing,
+        "level": health.level.value,
+        "reasons": [reason.value for reason in health.reasons],
+    }

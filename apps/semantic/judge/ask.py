@@ -13,8 +13,6 @@ from apps.core.domain.randomness import RNG
 from apps.llm.domain.chat import ChatProvider, ErrorKind
 from apps.llm.domain.outcome import ChatAnswer, ChatFailure, ChatResult, StoppedBy
 from apps.llm.services import chat, gateway_policy
-from apps.rules.domain.engine.arbitration import SIDES
-from apps.rules.domain.engine.judge import JudgeVerdict, Opinion
 from apps.semantic.domain.judge import JudgeAnswer
 from apps.semantic.judge.pairs import Pair, judged_by, model_key
 from apps.semantic.models import JudgedPair, JudgedPairState
@@ -43,6 +41,8 @@ def ask(pair: Pair, asking: Asking) -> ChatFailure | None:
     An answer that is of no use is recorded as none; so is the refusal of this very question.
     """
     question = pair.question
+    before = JudgedPair.objects.filter(candidate=pair.candidate, existing=pair.existing, **judged_by(asking.model))
+    tries = before.values_list("tries", flat=True).first() or 0
     row, _ = JudgedPair.objects.update_or_create(
         candidate=pair.candidate,
         existing=pair.existing,
@@ -52,7 +52,7 @@ def ask(pair: Pair, asking: Asking) -> ChatFailure | None:
             "state": JudgedPairState.ASKED,
             "digest": question.digest(),
             "asked_at": utcnow(asking.clock),
-            "tries": tries_of(pair, asking.model) + 1,
+            "tries": tries + 1,
         },
     )
     result = chat(
@@ -103,17 +103,3 @@ def skip(pair: Pair, model: str) -> None:
     JudgedPair.objects.get_or_create(
         candidate=pair.candidate, existing=pair.existing, **judged_by(model), defaults=defaults
     )
-
-
-def tries_of(pair: Pair, model: str) -> int:
-    """Return how often the pair was put to a model before without an answer."""
-    rows = JudgedPair.objects.filter(candidate=pair.candidate, existing=pair.existing, **judged_by(model))
-    return rows.values_list("tries", flat=True).first() or 0
-
-
-def opinion_of(row: JudgedPair) -> Opinion | None:
-    """Return the recorded opinion; None where there is none."""
-    if row.state != JudgedPairState.ANSWERED or row.confidence is None:
-        return None
-    holds = next((side for side in SIDES if side == row.holds), None)
-    return Opinion(JudgeVerdict(row.verdict), holds, row.confidence, row.reason, row.answered_by, row.prompt_version)

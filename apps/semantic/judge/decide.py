@@ -4,22 +4,22 @@ The rows are read again under the lock of their user. What has changed since the
 is not active any more, one that says something else, and a notice that a person has reviewed.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 from django.db import transaction
 
 from apps.core.domain.clock import Clock, utcnow
 from apps.llm.selectors import EmbeddingSpace
-from apps.rules.domain.engine.arbitration import DetectedConflict
-from apps.rules.domain.engine.judge import JudgedConflict, Opinion, decide_judged
+from apps.rules.domain.engine.arbitration import SIDES, DetectedConflict
+from apps.rules.domain.engine.judge import JudgedConflict, JudgeVerdict, Opinion, decide_judged
 from apps.rules.domain.engine.verdict import Verdict, VerdictOutcome
 from apps.rules.selectors import active_rules
 from apps.semantic.conflicts.candidate import Case, SaveContext
 from apps.semantic.conflicts.decisions import decision_apply
 from apps.semantic.conflicts.review import set_review
 from apps.semantic.domain.disagreement import find_disagreement
-from apps.semantic.judge.ask import ACTOR, opinion_of
+from apps.semantic.judge.ask import ACTOR
 from apps.semantic.judge.pairs import Pair, judged_by, pairs_of
 from apps.semantic.models import (
     Conflict,
@@ -31,7 +31,7 @@ from apps.semantic.models import (
     ReviewState,
 )
 from apps.semantic.store.embedding_space import TextVectors, VectorsMissingError, hold_space
-from apps.semantic.store.rows import Vector, record_from_memory
+from apps.semantic.store.rows import record_from_memory
 from apps.semantic.store.unit_of_work import UnitOfWork, lock_shards
 
 MAX_ACTOR_CHARS = 200
@@ -87,15 +87,22 @@ def opinions_about(pairs: Sequence[Pair], model: str) -> list[Opinion | None]:
     known = {(row.candidate_id, row.existing_id): row for row in rows}
     found: list[Opinion | None] = []
     for pair in pairs:
-        row = known.get((pair.candidate.pk, pair.existing.pk))
+        row, opinion = known.get((pair.candidate.pk, pair.existing.pk)), None
         is_current = row is not None and row.digest == pair.question.digest()
-        found.append(opinion_of(row) if row is not None and is_current else None)
+        if row is not None and is_current and row.state == JudgedPairState.ANSWERED and row.confidence is not None:
+            holds = next((side for side in SIDES if side == row.holds), None)
+            verdict = JudgeVerdict(row.verdict)
+            opinion = Opinion(verdict, holds, row.confidence, row.reason, row.answered_by, row.prompt_version)
+        found.append(opinion)
     return found
 
 
 def case_of(notice: Conflict, pairs: Sequence[Pair], opinions: Sequence[Opinion | None], context: SaveContext) -> Case:
     """Return what the rules decide about the candidate of a notice."""
-    candidate, vectors = pairs[0].candidate, vectors_of(pairs, context.space)
+    candidate = pairs[0].candidate
+    wanted = {memory.pk for pair in pairs for memory in (pair.candidate, pair.existing)}
+    stored = MemoryEmbedding.objects.filter(space=context.space, memory__in=wanted).values_list("memory", "vector")
+    vectors = {pk: np.asarray(vector, dtype=np.float32) for pk, vector in stored}
     record = record_from_memory(candidate, vectors.get(candidate.pk))
     rule = context.rules.matching(record)
     judged = []
@@ -106,13 +113,6 @@ def case_of(notice: Conflict, pairs: Sequence[Pair], opinions: Sequence[Opinion 
     verdict: Verdict = decide_judged(record, judged, rule.detection, rule.arbitration)
     memories = {str(memory.uuid): memory for memory in (candidate, *(pair.existing for pair in pairs))}
     return Case(verdict, record, rule, memories, Origin.JUDGE, about=notice)
-
-
-def vectors_of(pairs: Sequence[Pair], space: EmbeddingSpace) -> Mapping[int, Vector]:
-    """Return the vectors of the memories of some pairs, by primary key; those without one are left out."""
-    wanted = {memory.pk for pair in pairs for memory in (pair.candidate, pair.existing)}
-    rows = MemoryEmbedding.objects.filter(space=space, memory__in=wanted).values_list("memory", "vector")
-    return {pk: np.asarray(vector, dtype=np.float32) for pk, vector in rows}
 
 
 def settle(notice: Conflict, model: str, clock: Clock) -> None:

@@ -1,6 +1,6 @@
 """Which pairs of memories a chat model is asked about: those of receipts that noticed a conflict and are still open."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 from uuid import UUID
@@ -64,37 +64,26 @@ def undecided(scope: Scope, model: str) -> ConflictQuerySet:
 def pairs_of(notices: Sequence[Conflict]) -> list[list[Pair]]:
     """Return the pairs of each of some notices, the most severe first; of memories that are not active any more, none.
 
-    Only memories of the same exact scope and place are put together: of another place a model knows nothing.
+    Only memories of the same exact scope and place that say different things are put together: of another place a
+    model knows nothing.
     """
-    partners = [partners_of(notice) for notice in notices]
+    partners = [
+        [notice.existing.uuid, *(UUID(other["existing"]["id"]) for other in notice.others)][:MAX_PAIRS_OF_NOTICE]
+        for notice in notices
+    ]
     wanted = {uuid for uuids in partners for uuid in uuids} | {notice.candidate.uuid for notice in notices}
-    found = Memory.objects.active().filter(uuid__in=wanted).defer("lexemes").select_related("superseded_by")
-    memories = {memory.uuid: memory for memory in found}
-    return [pair_up(notice, uuids, memories) for notice, uuids in zip(notices, partners, strict=True)]
+    rows = Memory.objects.active().filter(uuid__in=wanted).defer("lexemes").select_related("superseded_by")
+    memories = {memory.uuid: memory for memory in rows}
+    found: list[list[Pair]] = []
+    for notice, uuids in zip(notices, partners, strict=True):
+        candidate = memories.get(notice.candidate.uuid)
+        known = [memories[uuid] for uuid in uuids if uuid in memories]
+        found.append([Pair(notice, candidate, one) for one in known if candidate and can_be_judged(candidate, one)])
+    return found
 
 
-def pair_up(notice: Conflict, partners: Sequence[UUID], memories: Mapping[UUID, Memory]) -> list[Pair]:
-    """Return the pairs of a notice whose memories are among those given."""
-    candidate = memories.get(notice.candidate.uuid)
-    if candidate is None:
-        return []
-    existing = [memories[uuid] for uuid in partners if uuid in memories]
-    pairs = [Pair(notice, candidate, one) for one in existing if scope_of(one) == scope_of(candidate)]
-    return [pair for pair in pairs if can_be_judged(pair)]
-
-
-def can_be_judged(pair: Pair) -> bool:
+def can_be_judged(candidate: Memory, existing: Memory) -> bool:
     """Return whether two memories hold in one place, which a model is not asked about, and say different things."""
-    is_one_place = compare_places(pair.candidate, pair.existing) is Places.ONE
-    return is_one_place and pair.candidate.content_hash != pair.existing.content_hash
-
-
-def scope_of(memory: Memory) -> tuple[str, str, str]:
-    """Return the exact scope of a memory."""
-    return memory.user_id, memory.household_id, memory.persona_id
-
-
-def partners_of(notice: Conflict) -> list[UUID]:
-    """Return the memories that a notice holds against its candidate, the most severe first."""
-    others = [UUID(other["existing"]["id"]) for other in notice.others]
-    return [notice.existing.uuid, *others][:MAX_PAIRS_OF_NOTICE]
+    if candidate.scope != existing.scope or compare_places(candidate, existing) is not Places.ONE:
+        return False
+    return candidate.content_hash != existing.content_hash

@@ -7,7 +7,6 @@ as they come in.
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
 from datetime import datetime
 from enum import StrEnum
@@ -15,7 +14,7 @@ from enum import StrEnum
 from apps.core.db.session_locks import try_session_lock
 from apps.core.domain.clock import utcnow
 from apps.core.domain.scope import Scope
-from apps.llm.domain.outcome import ChatFailure, StoppedBy
+from apps.llm.domain.outcome import StoppedBy
 from apps.llm.selectors import EmbeddingSpace
 from apps.semantic.judge.ask import MAX_TRIES, Asking, ask, skip
 from apps.semantic.judge.decide import decide
@@ -95,7 +94,7 @@ class JudgeRun:
 
     def run(self, space: EmbeddingSpace) -> JudgeEnd:
         """Continue until a limit or the end. Safe to repeat. Raises SpaceChangedError and others."""
-        with judge_lock() as is_ours:
+        with try_session_lock(_LOCK) as is_ours:
             if not is_ours:
                 return JudgeEnd.STEPPED_ASIDE
             for notice, pairs in self.notices():
@@ -126,7 +125,8 @@ class JudgeRun:
                 if ended := self.reached_limit():
                     return ended
                 if failure := ask(pair, self._asking):
-                    return self.note_failure(failure)
+                    self.report.detail = failure.detail
+                    return STOPPED.get(failure.stopped_by, JudgeEnd.PROVIDER)
                 self.note_answer(pair)
         return None
 
@@ -150,11 +150,6 @@ class JudgeRun:
         if self._progress is not None:
             self._progress(1)
 
-    def note_failure(self, failure: ChatFailure) -> JudgeEnd:
-        """Note why no other pair is asked about either."""
-        self.report.detail = failure.detail
-        return STOPPED.get(failure.stopped_by, JudgeEnd.PROVIDER)
-
 
 def needs_question(pair: Pair, model: str) -> bool:
     """Return whether a pair is still to be put to a model; not where it was, or was tried too often."""
@@ -166,8 +161,3 @@ def asked_today(now: datetime) -> int:
     """Return how many pairs were put to a model since the last midnight of UTC."""
     midnight = now.replace(hour=0, minute=0, second=0, microsecond=0)
     return JudgedPair.objects.filter(asked_at__gte=midnight).count()
-
-
-def judge_lock() -> AbstractContextManager[bool]:
-    """Yield whether this process may ask, as the only one while the block runs. Does not wait."""
-    return try_session_lock(_LOCK)

@@ -24,7 +24,7 @@ from apps.core.domain.randomness import RNG, SYSTEM_RNG
 from apps.core.domain.scope import Scope
 from apps.llm.domain.chat import ChatProvider
 from apps.llm.services import configured_models, guard_rules
-from apps.semantic.conflicts.counts import MAX_COUNTED
+from apps.semantic.conflicts.queue import MAX_COUNTED
 from apps.semantic.judge.ask import Asking
 from apps.semantic.judge.pairs import model_key, pairs_of, undecided
 from apps.semantic.judge.run import CHUNK, JudgeEnd, JudgeReport, JudgeRun, Progress, asked_today, needs_question

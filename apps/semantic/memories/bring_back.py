@@ -1,14 +1,21 @@
 """Nothing stays replaced by what is gone: what a deleted or expired memory had replaced holds again (ADR 70)."""
 
 from collections.abc import Sequence
+from itertools import groupby
 
+from apps.core.db.user_locks import UserLockedError, of_unlocked
+from apps.core.domain.clock import SYSTEM_CLOCK, Clock, utcnow
 from apps.semantic.domain.disagreement import is_contradiction
 from apps.semantic.models import Conflict, Memory, MemoryRevision, MemoryStatus, RevisionAction
 from apps.semantic.store.rows import dated_key
-from apps.semantic.store.unit_of_work import UnitOfWork
+from apps.semantic.store.unit_of_work import UnitOfWork, unit_of_work
 
 # Reasons in the history of what comes back, and of what is replaced again when that is restored.
 SUCCESSOR_GONE, SUCCESSOR_BACK = "successor gone", "successor back"
+EXPIRED = "expired"
+ACTOR = "system:expiry"
+# In one transaction, and in one sweep; the next one goes on.
+CHUNK, MAX_SWEPT = 200, 10_000
 
 
 def bring_back(unit: UnitOfWork, gone: Sequence[Memory]) -> list[Memory]:
@@ -19,8 +26,8 @@ def bring_back(unit: UnitOfWork, gone: Sequence[Memory]) -> list[Memory]:
     found = []
     for row in Memory.objects.filter(superseded_by__in=gone, status=MemoryStatus.SUPERSEDED).order_by("pk"):
         memory = unit.attach(row)
-        receipt = None if memory.has_expired(unit.now) else find_contradiction(memory)
-        if receipt is None:
+        receipt = None if memory.has_expired(unit.now) else find_decision(memory)
+        if receipt is None or not is_contradiction(receipt.signals):
             continue
         assert memory.superseded_by_id is not None
         if Memory.objects.active().with_key(*dated_key(memory)).exclude(pk=memory.superseded_by_id).exists():
@@ -36,12 +43,6 @@ def bring_back(unit: UnitOfWork, gone: Sequence[Memory]) -> list[Memory]:
         )
         found.append(memory)
     return found
-
-
-def find_contradiction(memory: Memory) -> Conflict | None:
-    """Find the decision by which a memory was replaced, if it says that only one of the two holds."""
-    receipt = find_decision(memory)
-    return receipt if receipt is not None and is_contradiction(receipt.signals) else None
 
 
 def find_decision(memory: Memory) -> Conflict | None:
@@ -82,3 +83,27 @@ def delete_with_history(unit: UnitOfWork, memories: Sequence[Memory], reason: st
     for memory in memories:
         unit.delete(memory, reason=reason)
     return bring_back(unit, memories)
+
+
+def memories_expire(*, clock: Clock = SYSTEM_CLOCK) -> int:
+    """Soft-delete the memories that have expired, each with its history. Return how many there were.
+
+    Searches and lists leave them out before; this makes room for the same content, and says in the history what became
+    of them. They can be restored, and are found without end then. Those of a user who is being forgotten go with it.
+    """
+    now, swept = utcnow(clock), 0
+    due = of_unlocked(Memory.objects.active()).filter(expires_at__lte=now).order_by("user_id", "pk")
+    found = list(due.values_list("user_id", "pk")[:MAX_SWEPT])
+    for user, rows in groupby(found, key=lambda row: row[0]):
+        keys = [key for _, key in rows]
+        try:
+            for start in range(0, len(keys), CHUNK):
+                with unit_of_work(user, actor=ACTOR, clock=clock) as unit:
+                    # Read again: it may have been given more time since.
+                    part = Memory.objects.active().filter(pk__in=keys[start : start + CHUNK], expires_at__lte=now)
+                    memories = list(part)
+                    delete_with_history(unit, memories, EXPIRED)
+                swept += len(memories)
+        except UserLockedError:  # since they were read
+            continue
+    return swept

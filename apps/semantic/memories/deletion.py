@@ -1,9 +1,10 @@
-"""Deletion of many memories that are chosen by their ids or by a filter."""
+"""Deletion of many memories that are chosen by their ids or by a filter, and removal of all of a scope."""
 
 from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
 from itertools import groupby
 from typing import NamedTuple
 from uuid import UUID
@@ -15,13 +16,25 @@ from apps.core.domain.errors import ConflictError, NotFoundError
 from apps.core.domain.filters.expression import EVERYTHING, Expression, names_field
 from apps.core.domain.origin import ORIGIN_ORDER
 from apps.core.domain.scope import Access, Scope
+from apps.events.services import emit
+from apps.semantic.events import MemoriesPurged
+from apps.semantic.index.snapshots import delete_snapshots
 from apps.semantic.memories.bring_back import delete_with_history
-from apps.semantic.memories.lifecycle import memory_restore
-from apps.semantic.memories.managers import existing_managers
-from apps.semantic.models import Memory, MemoryRevision, MemoryStatus, RevisionAction
+from apps.semantic.memories.lifecycle import manager_exists, memory_restore
+from apps.semantic.models import (
+    Conflict,
+    Ingestion,
+    JudgedPair,
+    Memory,
+    MemoryEmbedding,
+    MemoryRevision,
+    MemoryShard,
+    MemoryStatus,
+    RevisionAction,
+)
 from apps.semantic.models.filters import memory_condition
 from apps.semantic.querysets import MemoryQuerySet
-from apps.semantic.store.unit_of_work import unit_of_work
+from apps.semantic.store.unit_of_work import lock_shards, unit_of_work
 
 # Memories of one user in one transaction: others wait for it.
 CHUNK = 200
@@ -69,7 +82,8 @@ def memories_delete(
     everything = select(access, chosen, now)
     protected = everything.filter(origin__in=above, managed_by="").count() if above else 0
     memories = everything.exclude(origin__in=above, managed_by="")
-    kept = existing_managers(memories.exclude(managed_by="").values_list("managed_by", flat=True).distinct())
+    managers = memories.exclude(managed_by="").values_list("managed_by", flat=True).distinct()
+    kept = [manager for manager in sorted(managers) if manager_exists(manager)]
     managed = memories.filter(managed_by__in=kept).count() if kept else 0
     found = list(memories.exclude(managed_by__in=kept).order_by("user_id", "pk").values_list("user_id", "pk"))
     if dry_run:
@@ -120,3 +134,42 @@ def chunks(found: list[tuple[str, int]]) -> Iterator[tuple[str, list[int]]]:
         keys = [key for _, key in rows]
         for start in range(0, len(keys), CHUNK):
             yield user, keys[start : start + CHUNK]
+
+
+@transaction.atomic
+def memories_purge(*, access: Access, scope: Scope, clock: Clock = SYSTEM_CLOCK) -> int:
+    """Destroy every memory of a scope, with vectors, history, receipts and what the bridge holds of its events.
+
+    Return how many memories there were. Events that wait to become memories are deleted, too. The one way in which
+    memories are destroyed besides retention (DESIGN D3). Raises ForbiddenError outside the caller's bound,
+    InvalidInputError when the scope names no user.
+    """
+    scope = access.for_removal(scope)
+    assert scope.user_id is not None
+    # Before the lock: a save of events holds their rows first, and waits for the lock then.
+    Ingestion.objects.in_scope(scope)._raw_delete(Ingestion.objects.db)
+    version = lock_shards([scope.user_id])[scope.user_id]
+    memories = Memory.objects.in_scope(scope)
+    # Those that were linked between the two statements.
+    Ingestion.objects.filter(memory__in=memories)._raw_delete(memories.db)
+    # Raw deletes, children first: loading a whole scope with its contents only to delete it would be a waste.
+    Memory.objects.filter(superseded_by__in=memories).update(superseded_by=None)
+    JudgedPair.objects.filter(candidate__in=memories)._raw_delete(memories.db)
+    # Receipts hold the words of memories, and both memories of one are of the same scope.
+    Conflict.objects.in_scope(scope)._raw_delete(memories.db)
+    MemoryRevision.objects.filter(memory__in=memories)._raw_delete(memories.db)
+    MemoryEmbedding.objects.filter(memory__in=memories)._raw_delete(memories.db)
+    count = memories._raw_delete(memories.db)
+    MemoryShard.objects.filter(user_id=scope.user_id).update(reset_version=version)
+    transaction.on_commit(partial(delete_snapshots, scope.user_id), robust=True)
+    emit(
+        MemoriesPurged(
+            user_id=scope.user_id,
+            household_id=scope.household_id,
+            persona_id=scope.persona_id,
+            count=count,
+            actor=access.actor,
+            at=utcnow(clock),
+        )
+    )
+    return count

@@ -1,5 +1,11 @@
-"""Changes of one stored memory: reinforce, delete, restore."""
+"""Changes of one stored memory: reinforce, delete, restore; and what keeps others from a managed one.
 
+Nothing but its manager changes a managed memory (docs/guides/memories.md). A manager is named `<kind>:<name>`, such as
+`sync:` and the id of a source of knowledge. The app that writes memories of a kind registers which of these exist: a
+memory whose manager is gone, as after an import from another hub, may be deleted by those who may write it.
+"""
+
+from collections.abc import Callable
 from uuid import UUID
 
 from apps.core.domain.clock import SYSTEM_CLOCK, Clock, utcnow
@@ -10,11 +16,13 @@ from apps.semantic.domain.confidence import DecayPolicy
 from apps.semantic.domain.state import Transition
 from apps.semantic.events import MemoryRestored
 from apps.semantic.memories.bring_back import bring_back, replace_again
-from apps.semantic.memories.managers import require_deletable, require_unmanaged
 from apps.semantic.models import Conflict, Memory, MemoryStatus, RevisionAction
 from apps.semantic.selectors import NO_SUCH_MEMORY, memory_get_any
 from apps.semantic.store.rows import dated_key
 from apps.semantic.store.unit_of_work import unit_of_work
+
+DETAIL = "This memory follows an item of knowledge: change the item where it is kept."
+_checks: dict[str, Callable[[str], bool]] = {}
 
 
 def memory_reinforce(*, access: Access, uuid: UUID, clock: Clock = SYSTEM_CLOCK) -> Memory:
@@ -78,7 +86,8 @@ def memory_delete(*, access: Access, uuid: UUID, reason: str = "", clock: Clock 
         memory = memory_get_any(access, uuid)
         if memory.status == MemoryStatus.DELETED:
             raise NotFoundError(NO_SUCH_MEMORY)
-        require_deletable(memory)
+        if manager_exists(memory.managed_by):
+            require_unmanaged(memory)
         access.require_origin(WriteOrigin(memory.origin))
         unit.delete(memory, reason=reason)
         bring_back(unit, [memory])
@@ -101,8 +110,13 @@ def memory_restore(*, access: Access, uuid: UUID, clock: Clock = SYSTEM_CLOCK) -
         deletion = memory.revisions.filter(action=RevisionAction.DELETED).last()
         status = MemoryStatus(deletion.changes["status"][0]) if deletion else MemoryStatus.ACTIVE
         superseded_by = memory.superseded_by
-        if status != MemoryStatus.ACTIVE and not is_decision_in_force(memory, status):
-            status, superseded_by = MemoryStatus.ACTIVE, None
+        if status != MemoryStatus.ACTIVE:
+            steps = memory.revisions.filter(conflict__isnull=False).exclude(action=RevisionAction.DELETED)
+            receipts = Conflict.objects.in_force().filter(uuid__in=steps.values("conflict"))
+            decided = [Transition.from_json(step) for receipt in receipts for step in receipt.transitions]
+            if not any(step.memory == memory.uuid and step.after.status == status for step in decided):
+                # The decision that set this status was reverted or overridden since.
+                status, superseded_by = MemoryStatus.ACTIVE, None
         if status == MemoryStatus.ACTIVE and Memory.objects.active().with_key(*dated_key(memory)).exists():
             raise ConflictError(
                 "The same content has been saved again since; delete that memory first.", code="duplicate"
@@ -112,20 +126,23 @@ def memory_restore(*, access: Access, uuid: UUID, clock: Clock = SYSTEM_CLOCK) -
         if memory.expires_at is not None and memory.has_expired(unit.now):
             changes["expires_at"] = [memory.expires_at.isoformat(), None]
             after["expires_at"] = None
-        unit.update(
-            memory,
-            after,
-            action=RevisionAction.RESTORED,
-            changes=changes,
-            event=MemoryRestored,
-        )
+        unit.update(memory, after, action=RevisionAction.RESTORED, changes=changes, event=MemoryRestored)
         replace_again(unit, memory)
     return memory
 
 
-def is_decision_in_force(memory: Memory, status: MemoryStatus) -> bool:
-    """Check whether the decision that set this status of a memory was neither reverted nor overridden since."""
-    steps = memory.revisions.filter(conflict__isnull=False).exclude(action=RevisionAction.DELETED)
-    receipts = Conflict.objects.in_force().filter(uuid__in=steps.values("conflict"))
-    transitions = [Transition.from_json(step) for receipt in receipts for step in receipt.transitions]
-    return any(step.memory == memory.uuid and step.after.status == status for step in transitions)
+def manager_register(kind: str, exists: Callable[[str], bool]) -> None:
+    """Register what says whether a manager of a kind exists, by its whole name."""
+    _checks[kind] = exists
+
+
+def manager_exists(manager: str) -> bool:
+    """Return whether a manager exists, so that its memories are kept up to date."""
+    check = _checks.get(manager.partition(":")[0])
+    return check is not None and check(manager)
+
+
+def require_unmanaged(memory: Memory) -> None:
+    """Raise ConflictError for a managed memory."""
+    if memory.managed_by:
+        raise ConflictError(DETAIL, code="managed")

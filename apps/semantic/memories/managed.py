@@ -123,7 +123,10 @@ def managed_write(
     Raises SpaceChangedError and ManagedChangedError (prepare again), UnavailableError, UserLockedError.
     """
     named = {change.uuid for change in prepared.changes if change.uuid is not None} | deletes.keys()
-    users = {change.draft.scope.user_id or "" for change in prepared.changes} | users_of(manager, sorted(named))
+    users = {change.draft.scope.user_id or "" for change in prepared.changes}
+    for part in parts(sorted(named)):
+        rows = Memory.objects.filter(uuid__in=part, managed_by=manager)
+        users |= set(rows.values_list("user_id", flat=True).distinct())
     if not users:
         return []
     versions = lock_shards(users)
@@ -139,8 +142,8 @@ def managed_write(
     written: list[UUID] = []
     for chunk in parts(prepared.changes):
         unit = UnitOfWork(actor, now, versions)
-        rows = read_rows(manager, [change.uuid for change in chunk if change.uuid is not None])
-        writer = ManagedWriter(unit, manager, prepared.space, prepared.vectors, rows)
+        known = read_rows(manager, [change.uuid for change in chunk if change.uuid is not None])
+        writer = ManagedWriter(unit, manager, prepared.space, prepared.vectors, known)
         written += [writer.write(change) for change in chunk]
         writer.finish()
     return written
@@ -149,12 +152,6 @@ def managed_write(
 def parts(items: Sequence[T]) -> list[Sequence[T]]:
     """Return items in groups that are written together."""
     return [items[start : start + WRITTEN_AT_ONCE] for start in range(0, len(items), WRITTEN_AT_ONCE)]
-
-
-def users_of(manager: str, uuids: Sequence[UUID]) -> set[str]:
-    """Return whose the memories of a manager with these ids are."""
-    found = (Memory.objects.filter(uuid__in=part, managed_by=manager) for part in parts(uuids))
-    return {user for rows in found for user in rows.values_list("user_id", flat=True).distinct()}
 
 
 def read_rows(manager: str, uuids: Sequence[UUID]) -> dict[UUID, Memory]:

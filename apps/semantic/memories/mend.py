@@ -12,8 +12,7 @@ from apps.semantic.conflicts.receipts import record_as_json, scope_columns
 from apps.semantic.conflicts.review import DECIDED, OUTCOMES, StateChange, Winner, apply_changes, conflict_override
 from apps.semantic.domain.state import MemoryState
 from apps.semantic.memories.bring_back import find_decision
-from apps.semantic.memories.lifecycle import find_successor
-from apps.semantic.memories.managers import require_unmanaged
+from apps.semantic.memories.lifecycle import find_successor, require_unmanaged
 from apps.semantic.models import Conflict, Memory, MemoryStatus, Origin
 from apps.semantic.selectors import memory_get_any
 from apps.semantic.store.rows import record_from_memory
@@ -42,7 +41,13 @@ def memory_hold(*, access: Access, uuid: UUID, alone: bool, clock: Clock = SYSTE
     if memory.status not in REPLACED:
         raise ConflictError(f"This memory was not replaced: it is {memory.status}.", code="not_replaced")
     receipt = find_decision(memory)
-    winner = winner_of(receipt, memory, alone=alone)
+    # With which winner to override that decision so that the memory holds; None if that would change others too.
+    winner = None
+    if receipt is not None and memory.pk in (receipt.candidate_id, receipt.existing_id):
+        if alone:
+            winner = Winner.CANDIDATE if memory.pk == receipt.candidate_id else Winner.EXISTING
+        elif not any(other["applied"] for other in receipt.others):
+            winner = Winner.BOTH
     if receipt is not None and winner is not None:
         try:
             with transaction.atomic():
@@ -51,15 +56,6 @@ def memory_hold(*, access: Access, uuid: UUID, alone: bool, clock: Clock = SYSTE
             if error.code == "duplicate":
                 raise
     return hold_now(access, uuid, alone, clock)
-
-
-def winner_of(receipt: Conflict | None, memory: Memory, *, alone: bool) -> Winner | None:
-    """Return with which winner to override a decision so that a memory holds; None if that would change others too."""
-    if receipt is None or memory.pk not in (receipt.candidate_id, receipt.existing_id):
-        return None
-    if alone:
-        return Winner.CANDIDATE if memory.pk == receipt.candidate_id else Winner.EXISTING
-    return None if any(other["applied"] for other in receipt.others) else Winner.BOTH
 
 
 def hold_now(access: Access, uuid: UUID, alone: bool, clock: Clock) -> Conflict:

@@ -58,7 +58,10 @@ def reembed(*, embedder: Embedder, progress: Progress | None = None, clock: Cloc
             if not without_vector(space).exists():
                 space_activate(space=space, clock=clock)
                 break
-    delete_other_vectors(space)
+    others, last = MemoryEmbedding.objects.exclude(space=space).order_by("pk"), 0
+    while rows := list(others.filter(pk__gt=last).values_list("pk", "memory__user_id")[: BATCH_SIZE * 8]):
+        work_for_unlocked(rows, lambda row: row[1], delete_vectors)
+        last = rows[-1][0]
     try:
         delete_snapshots_of_other_spaces(space)
     except OSError as error:  # They take room, and do no harm.
@@ -93,15 +96,6 @@ def read_batches(memories: QuerySet[Memory]) -> Iterator[list[Memory]]:
     while batch := list(memories.filter(pk__gt=last).order_by("pk")[:BATCH_SIZE]):
         yield batch
         last = batch[-1].pk
-
-
-def delete_other_vectors(space: EmbeddingSpace) -> None:
-    """Delete the vectors of all other spaces, in batches."""
-    others = MemoryEmbedding.objects.exclude(space=space).order_by("pk")
-    last = 0
-    while rows := list(others.filter(pk__gt=last).values_list("pk", "memory__user_id")[: BATCH_SIZE * 8]):
-        work_for_unlocked(rows, lambda row: row[1], delete_vectors)
-        last = rows[-1][0]
 
 
 @transaction.atomic

@@ -99,16 +99,12 @@ def save_prepare(*, access: Access, drafts: Sequence[MemoryDraft]) -> PreparedSa
         key = draft_key(draft, scope, content_hash(draft.content))
         words = word_columns(draft.content, draft.keywords, draft.context, draft.occurred_at)
         items.append(Candidate(uuid4(), draft, scope, key, words, vector))
-    embed_candidates([item for item in items if isinstance(item, Candidate)])
-    return PreparedSaves(items, space, access.actor, scopes.claims)
-
-
-def embed_candidates(candidates: Sequence[Candidate]) -> None:
-    """Set the vectors of candidates, but of those that are duplicates already: they need none."""
-    known = find_duplicates({one.dated_key for one in candidates})
+    candidates = [item for item in items if isinstance(item, Candidate)]
+    active, decided = find_duplicates({one.dated_key for one in candidates})
+    duplicates = active.keys() | decided.keys()  # which need no vector
     wanted: dict[DatedKey, str] = {}
     for one in candidates:
-        if one.vector is None and one.dated_key not in known.active and one.dated_key not in known.decided:
+        if one.vector is None and one.dated_key not in duplicates:
             wanted.setdefault(one.dated_key, one.draft.content)  # of several, the first is the one that is stored
     if wanted:
         texts = list(dict.fromkeys(wanted.values()))
@@ -116,6 +112,7 @@ def embed_candidates(candidates: Sequence[Candidate]) -> None:
         for one in candidates:
             if one.vector is None and one.dated_key in wanted:
                 one.vector = vectors[wanted[one.dated_key]]
+    return PreparedSaves(items, space, access.actor, scopes.claims)
 
 
 def save_write(*, prepared: PreparedSaves, clock: Clock = SYSTEM_CLOCK) -> list[SaveOutcome]:

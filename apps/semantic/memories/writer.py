@@ -1,30 +1,34 @@
 """Decide about candidates and write them, inside one transaction (DESIGN D5)."""
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from uuid import UUID
+
+from django.db.models import QuerySet
 
 from apps.core.domain.origin import LOWER_ORIGIN, WriteOrigin
 from apps.rules.domain.engine.arbitration import DetectedConflict, Strategy
 from apps.rules.domain.engine.record import MemoryRecord
-from apps.rules.domain.engine.verdict import Verdict, VerdictOutcome, decide
+from apps.rules.domain.engine.verdict import VerdictOutcome, decide
 from apps.semantic.conflicts.candidate import Candidate, Case, SaveContext
 from apps.semantic.conflicts.decisions import decision_apply
 from apps.semantic.conflicts.restatement import RESTATED, adopt, details_after_repeat, enrich_existing
 from apps.semantic.domain.confidence import DecayPolicy
 from apps.semantic.domain.disagreement import find_disagreement
-from apps.semantic.domain.duplicates import LOWER_CONFIDENCE, DatedKey, DuplicateAction, decide_duplicate
+from apps.semantic.domain.duplicates import CONFIDENCE_IMPROVED, LOWER_CONFIDENCE, DatedKey, decide_duplicate
+from apps.semantic.domain.routing import BRIDGE_ACTOR
+from apps.semantic.memories.bring_back import EXPIRED
 from apps.semantic.memories.comparison import Comparison
-from apps.semantic.memories.expiry import EXPIRED
-from apps.semantic.models import Conflict, Memory, MemoryStatus, Origin
+from apps.semantic.models import Conflict, Ingestion, Memory, MemoryRevision, MemoryStatus, Origin, RevisionAction
 from apps.semantic.store.details import change_details
 from apps.semantic.store.embedding_space import VectorsMissingError
-from apps.semantic.store.provenance import note_said_again
 from apps.semantic.store.rows import dated_key, duplicate_key, find_duplicates, new_memory, record_from_memory
 from apps.semantic.store.unit_of_work import UnitOfWork
 
 ALREADY_DECIDED = "already_decided"
 NEW = "unique_hash"
 REINFORCED = "reinforced"
+SAID_AGAIN = "said_again"
 HIGHER_ORIGIN = "higher_origin"
 
 
@@ -46,7 +50,7 @@ class SaveResult:
 class Writer:
     """Decides about each candidate in turn, the later ones against what became of the earlier ones.
 
-    active: the memory that a draft with each key repeats, see `StoredDuplicates`; it may have lost by now. decided:
+    active: the memory that a draft with each key repeats, see `find_duplicates`; it may have lost by now. decided:
     those that lost, or are active, of a moment. memories: all that candidates conflict with, by the key of their
     records. merged: made of others by this save.
     """
@@ -66,13 +70,13 @@ class Writer:
         What was compared may have changed since: the rows are read again.
         """
         comparison, attach = self.comparison, self.unit.attach
-        stored = find_duplicates({one.dated_key for one in comparison.candidates})
-        self.active = {key: attach(memory) for key, memory in stored.active.items()}
+        active, decided = find_duplicates({one.dated_key for one in comparison.candidates})
+        self.active = {key: attach(memory) for key, memory in active.items()}
         for memory in self.active.values():
             if is_active(memory) and memory.has_expired(self.unit.now):  # and no sweep came by yet
                 self.unit.delete(memory, reason=EXPIRED)
         dated = [row for row in self.active.values() if row.occurred_at is not None and is_active(row)]
-        self.decided = stored.decided | {dated_key(row): row for row in dated}
+        self.decided = decided | {dated_key(row): row for row in dated}
         compared = {key: one.existing for conflicts in comparison.conflicts for key, one in conflicts.items()}
         self.records = compared | {one.record.key: one.record for one in comparison.candidates}
         if wanted := {comparison.ids[key] for key in compared if key in comparison.ids}:
@@ -81,9 +85,25 @@ class Writer:
         results = [self.write_one(place, candidate) for place, candidate in enumerate(comparison.candidates)]
         if self.context.vectors.missing:
             raise VectorsMissingError
-        note_said_again(self.unit, [result.memory for result in results if result.action == "skipped"])
+        if skipped := [result.memory for result in results if result.action == "skipped"]:
+            self.note_said_again(skipped)
         self.unit.write()
         return results
+
+    def note_said_again(self, memories: Iterable[Memory]) -> None:
+        """Leave a trace, once, in the history of memories that were made of events and are saved again unchanged.
+
+        What a person saved stays when the events are pruned of which it was made before.
+        """
+        stored = {memory.pk: memory for memory in memories if memory.pk is not None}
+        if not stored or self.unit.actor == BRIDGE_ACTOR:
+            return
+        made = Ingestion.objects.filter(memory__in=list(stored), came_from_events=True).values_list("memory", flat=True)
+        if not made:
+            return
+        known = revisions_by_others(made).values_list("memory", flat=True)
+        for pk in sorted({*made} - {*known}):
+            self.unit.record(stored[pk], RevisionAction.UPDATED, {}, reason=SAID_AGAIN)
 
     def write_one(self, place: int, candidate: Candidate) -> SaveResult:
         """Insert a candidate, update the active memory that it duplicates, or apply what is decided about it."""
@@ -96,14 +116,17 @@ class Writer:
         memory = new_memory(candidate.draft, candidate.scope, candidate.words, self.unit.now)
         memory.uuid, memory.content_hash = candidate.uuid, candidate.key.content_hash
         verdict = decide(candidate.record, self.conflicts_of(place, candidate), candidate.rule.arbitration)
-        if verdict is not None and (receipt := self.find_repeated(memory, verdict)):
-            return self.write_repeated(candidate, memory, verdict, receipt)
+        case = None
+        if verdict is not None:
+            case = Case(verdict, candidate.record, candidate.rule, self.memories, Origin.SAVE, candidate, reason=NEW)
+            if receipt := self.find_repeated(memory, case):
+                return self.write_repeated(memory, case, receipt)
         self.memories[str(memory.uuid)] = memory
         self.note_active(memory)
         if memory.occurred_at is not None:
             self.decided[candidate.dated_key] = memory
-        if verdict is not None:
-            return self.apply(candidate, verdict)
+        if case is not None:
+            return self.apply(case)
         # No vector: of a duplicate that was found before the transaction and is gone inside it.
         vector = self.context.vectors.of(memory.content) if candidate.vector is None else candidate.vector
         is_given = candidate.draft.embedding is not None
@@ -136,57 +159,43 @@ class Writer:
             adopt(self.unit, stored, candidate.draft)
             self.note_active(stored)
             return SaveResult("updated", HIGHER_ORIGIN, stored)
-        decision = decide_duplicate(candidate.draft.base_confidence, stored.base_confidence)
-        if decision.reason == LOWER_CONFIDENCE:
-            return SaveResult("skipped", decision.reason, stored)
-        is_surer = decision.action is DuplicateAction.UPDATE
-        reason = decision.reason if is_surer else RESTATED
+        decided, _ = decide_duplicate(candidate.draft.base_confidence, stored.base_confidence)
+        if decided == LOWER_CONFIDENCE:
+            return SaveResult("skipped", decided, stored)
+        is_surer = decided == CONFIDENCE_IMPROVED
+        reason = decided if is_surer else RESTATED
         has_changed = bool(change_details(self.unit, stored, details_after_repeat(stored, candidate), reason=reason))
         if stored.decay_policy == DecayPolicy.REINFORCEABLE and candidate.draft.occurred_at is None:
             self.unit.reinforce(stored, reason=RESTATED)
             return SaveResult("updated", reason if is_surer else REINFORCED, stored)
         if has_changed:
             return SaveResult("updated", reason, stored)
-        return SaveResult("skipped", decision.reason, stored)
+        return SaveResult("skipped", decided, stored)
 
-    def find_repeated(self, memory: Memory, verdict: Verdict) -> Conflict | None:
+    def find_repeated(self, memory: Memory, case: Case) -> Conflict | None:
         """Find the decision by which the same words lost to the same memory before. Repeating them adds nothing."""
-        existing = self.memories[verdict.main.conflict.existing.key]
-        lost = verdict.outcome in {VerdictOutcome.KEPT_EXISTING, VerdictOutcome.REJECTED}
-        if not lost or existing.pk is None:
+        lost = case.verdict.outcome in {VerdictOutcome.KEPT_EXISTING, VerdictOutcome.REJECTED}
+        if not lost or case.existing.pk is None:
             return None
         before = Conflict.objects.in_force().filter(
-            existing=existing,
-            outcome=verdict.outcome.value,
+            existing=case.existing,
+            outcome=case.verdict.outcome.value,
             candidate__content_hash=memory.content_hash,
-            candidate__superseded_by=existing,
+            candidate__superseded_by=case.existing,
         )
         return before.select_related("existing__superseded_by").newest_first().first()
 
-    def write_repeated(self, candidate: Candidate, memory: Memory, verdict: Verdict, receipt: Conflict) -> SaveResult:
+    def write_repeated(self, memory: Memory, case: Case, receipt: Conflict) -> SaveResult:
         """Add what a candidate that lost before says besides its content to the memory that it restates, if it does."""
-        case = self.case_of(candidate, verdict)
-        if verdict.outcome is VerdictOutcome.KEPT_EXISTING:
-            case = replace(case, memories={**self.memories, candidate.record.key: memory})
+        if case.verdict.outcome is VerdictOutcome.KEPT_EXISTING:
+            case = replace(case, memories={**self.memories, case.record.key: memory})
             enrich_existing(self.unit, case, None)
             self.note_active(case.existing)
-        return SaveResult(verdict.outcome.value, ALREADY_DECIDED, case.existing, receipt.uuid)
+        return SaveResult(case.verdict.outcome.value, ALREADY_DECIDED, case.existing, receipt.uuid)
 
-    def case_of(self, candidate: Candidate, verdict: Verdict) -> Case:
-        """Return a verdict with all that is needed to apply it."""
-        return Case(
-            verdict=verdict,
-            record=candidate.record,
-            rule=candidate.rule,
-            memories=self.memories,
-            origin=Origin.SAVE,
-            arrival=candidate,
-            reason=NEW,
-        )
-
-    def apply(self, candidate: Candidate, verdict: Verdict) -> SaveResult:
+    def apply(self, case: Case) -> SaveResult:
         """Apply what was decided about a candidate."""
-        receipt = decision_apply(self.unit, self.context, self.case_of(candidate, verdict))
+        receipt = decision_apply(self.unit, self.context, case)
         if receipt.outcome == VerdictOutcome.NOTICED:
             reason = LOWER_ORIGIN if receipt.strategy == Strategy.TRUST else NEW
             return SaveResult("inserted", reason, receipt.candidate, receipt.uuid)
@@ -230,6 +239,13 @@ class Writer:
         record = self.records[name]
         changed = name in self.unit.enriched
         return record_from_memory(self.memories[name], record.embedding) if changed else record
+
+
+def revisions_by_others(memories: Iterable[int]) -> QuerySet[MemoryRevision]:
+    """Return the steps in which another writer than the bridge saved the same as these memories, or reinforced them."""
+    said = (RevisionAction.UPDATED, RevisionAction.REINFORCED)
+    found = MemoryRevision.objects.filter(memory__in=list(memories), action__in=said, conflict=None)
+    return found.exclude(actor=BRIDGE_ACTOR)
 
 
 def is_active(memory: Memory | None) -> bool:

@@ -1,13 +1,16 @@
 """The bridge from the timeline in exports and imports: the course of each event, audit records, and the policies."""
 
 from collections.abc import Iterator, Sequence
+from typing import Any
 
 from apps.core.db.scoped import scope_filter
 from apps.core.db.user_locks import hold_users
 from apps.core.domain.filters.expression import EVERYTHING
 from apps.core.personal.columns import Columns
+from apps.core.personal.erase import delete_in_parts
 from apps.core.personal.settings_table import SettingsStore
 from apps.core.personal.store import ExportRequest, Line, PersonalStore
+from apps.core.steps import Step, no_step
 from apps.semantic.models import BridgeAudit, Ingestion, Memory, OnPruneChoices, RoutingPolicy
 from apps.semantic.personal.memories import AT_ONCE, among, asked_memories, uuid_at
 from apps.semantic.personal.receipts import number_at, numbers_of, read_at, references
@@ -18,9 +21,12 @@ OF_ROUTED = {"policy": "", "on_prune": OnPruneChoices.DEMOTE.value, "tries": 0, 
 OF_AUDIT = {"policy": "", "actor": ""}
 
 
-class BridgeTransfer(PersonalStore):
-    """Exports the course of events and the audit of pruned ones, and loads them again."""
+class BridgeStore(PersonalStore):
+    """The course of events that become memories, and the audit of those that were pruned."""
 
+    name = "bridge"
+    order = 40
+    models = (Ingestion, BridgeAudit)
     kinds = (ROUTED, AUDIT)
 
     def export(self, asked: ExportRequest) -> Iterator[Line]:
@@ -37,36 +43,36 @@ class BridgeTransfer(PersonalStore):
             yield {"kind": AUDIT, **audits.values(record), **of_audit}
 
     def load(self, lines: Sequence[Line]) -> int:
-        """Write those that the hub does not have. Events that still waited become memories here."""
-        return load_audit(lines) if lines[0]["kind"] == AUDIT else load_courses(lines)
+        """Write those that the hub does not have. Events that still waited become memories here.
 
+        Raises UserLockedError.
+        """
+        is_audit = lines[0]["kind"] == AUDIT
+        model: type[Any] = BridgeAudit if is_audit else Ingestion
+        key, names = ("uuid", ()) if is_audit else ("event_id", ("memory",))
+        columns, uuids = Columns(model), [uuid_at(place, line, key) for place, line in enumerate(lines)]
+        known = set(model.objects.filter(**{f"{key}__in": uuids}).values_list(key, flat=True))
+        memories, rows = numbers_of(Memory, lines, names), []
+        for place, (uuid, line) in enumerate(zip(uuids, lines, strict=True)):
+            if uuid not in known:
+                row = model(**read_at(columns, place, line, names))
+                if isinstance(row, Ingestion) and line.get("memory") is not None:
+                    row.memory_id = number_at(place, line, "memory", memories)
+                rows.append(row)
+        hold_users(row.user_id for row in rows)
+        return len(model.objects.bulk_create(rows))
 
-def load_courses(lines: Sequence[Line]) -> int:
-    """Write the courses of events that the hub does not have. Return how many; Raises UserLockedError."""
-    columns, uuids = Columns(Ingestion), [uuid_at(place, line, "event_id") for place, line in enumerate(lines)]
-    known = set(Ingestion.objects.filter(event_id__in=uuids).values_list("event_id", flat=True))
-    memories, rows = numbers_of(Memory, lines, ("memory",)), []
-    for place, (uuid, line) in enumerate(zip(uuids, lines, strict=True)):
-        if uuid not in known:
-            row = Ingestion(**read_at(columns, place, line, ("memory",)))
-            if line.get("memory") is not None:
-                row.memory_id = number_at(place, line, "memory", memories)
-            rows.append(row)
-    hold_users(row.user_id for row in rows)
-    return len(Ingestion.objects.bulk_create(rows))
+    def count(self, user_id: str) -> int:
+        return sum(model.objects.filter(user_id=user_id).count() for model in (Ingestion, BridgeAudit))
 
+    def forget(self, user_id: str, step: Step = no_step) -> Iterator[int]:
+        yield from delete_in_parts(Ingestion.objects.filter(user_id=user_id))
+        yield from delete_in_parts(BridgeAudit.objects.filter(user_id=user_id))
 
-def load_audit(lines: Sequence[Line]) -> int:
-    """Write the audit records that the hub does not have. Return how many; Raises UserLockedError."""
-    columns, uuids = Columns(BridgeAudit), [uuid_at(place, line, "uuid") for place, line in enumerate(lines)]
-    known = set(BridgeAudit.objects.filter(uuid__in=uuids).values_list("uuid", flat=True))
-    rows = [
-        BridgeAudit(**read_at(columns, place, line, ()))
-        for place, (uuid, line) in enumerate(zip(uuids, lines, strict=True))
-        if uuid not in known
-    ]
-    hold_users(row.user_id for row in rows)
-    return len(BridgeAudit.objects.bulk_create(rows))
+    def find(self, user_id: str) -> Iterator[str]:
+        for model in (Ingestion, BridgeAudit):
+            if model.objects.filter(user_id=user_id).exists():
+                yield model._meta.db_table
 
 
 class RoutingPolicyStore(SettingsStore):

@@ -3,14 +3,14 @@
 import binascii
 from base64 import b64decode, b64encode
 from collections import defaultdict
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any
 from uuid import UUID
 
 import numpy as np
-from django.db import connection
+from django.db import connection, transaction
 from django.db.models import Q, QuerySet
 from psycopg import Cursor
 
@@ -18,16 +18,37 @@ from apps.core.db.memberships import ties_of_import
 from apps.core.domain.clock import SYSTEM_CLOCK, utcnow
 from apps.core.domain.filters.expression import EVERYTHING
 from apps.core.personal.columns import Columns, next_ids
+from apps.core.personal.erase import ROWS_AT_ONCE
 from apps.core.personal.store import ExportRequest, Line, LineError, PersonalStore
+from apps.core.steps import Step, no_step
 from apps.llm.selectors import EmbeddingSpace, active_space
 from apps.retrieval.domain.content import content_hash
 from apps.semantic.domain.filters import MEMORY_FIELDS
-from apps.semantic.models import Memory, MemoryEmbedding, MemoryRevision, MemoryStatus
+from apps.semantic.index.cache import index_cache
+from apps.semantic.index.snapshots import snapshots_remove, snapshots_with
+from apps.semantic.models import (
+    Conflict,
+    Ingestion,
+    JudgedPair,
+    Memory,
+    MemoryEmbedding,
+    MemoryRevision,
+    MemoryShard,
+    MemoryStatus,
+    RecallCheck,
+)
 from apps.semantic.models.filters import memory_condition
 from apps.semantic.store.embedding_space import Vector, embed, hold_space, with_current_space
 from apps.semantic.store.rows import word_columns
-from apps.semantic.store.unit_of_work import copy_rows, copy_values, copy_vectors, lock_shards
-from apps.semantic.store.vector_type import know_vectors
+from apps.semantic.store.unit_of_work import (
+    copy_rows,
+    copy_values,
+    copy_vectors,
+    know_vectors,
+    lock_shards,
+    shard_end,
+    take_shards,
+)
 
 MEMORY, LINK = "memory", "memory_link"
 AT_ONCE = 500
@@ -103,19 +124,25 @@ class MemoryReader:
         return vector.astype(np.float32), is_given
 
 
-class MemoryTransfer(PersonalStore):
-    """Exports memories and loads them again. What one is superseded by comes after all of them."""
+class MemoryStore(PersonalStore):
+    """Memories with their vectors and their history, and what is kept of their indexes."""
 
+    name = "memories"
+    order = 20
+    models = (Memory, MemoryEmbedding, MemoryRevision, MemoryShard, RecallCheck)
     kinds = (MEMORY, LINK)
     filter_fields = MEMORY_FIELDS
 
     def export(self, asked: ExportRequest) -> Iterator[Line]:
         """Yield memories in the order in which they were saved, then what supersedes which."""
-        memories, space = Columns(Memory, DERIVED), active_space()
+        memories, steps, space = Columns(Memory, DERIVED), Columns(MemoryRevision), active_space()
         rows = asked_memories(asked).order_by("pk").defer(*DERIVED)
         found = rows.iterator(chunk_size=AT_ONCE)
         while part := {row.pk: row for row in islice(found, AT_ONCE)}:
-            history = read_histories(part)
+            history = defaultdict[int, list[Line]](list)
+            revisions = MemoryRevision.objects.filter(memory__in=list(part)).order_by("id")
+            for key, *values in revisions.values_list("memory_id", *steps.names):
+                history[key].append(steps.json_values(values))
             vectors = {} if space is None else read_vectors(part, space, only_given=not asked.with_vectors)
             for key, row in part.items():
                 line: Line = {"kind": MEMORY, **memories.values(row), "history": history.get(key, [])}
@@ -132,14 +159,30 @@ class MemoryTransfer(PersonalStore):
             return load_links(lines)
         return with_current_space(lambda space: load_memories(lines, space))
 
+    def count(self, user_id: str) -> int:
+        return Memory.objects.filter(user_id=user_id).count()
 
-def read_histories(keys: Collection[int]) -> dict[int, list[Line]]:
-    """Return the steps of memories as a line has them, by the primary keys of the memories."""
-    steps, history = Columns(MemoryRevision), defaultdict[int, list[Line]](list)
-    revisions = MemoryRevision.objects.filter(memory__in=list(keys)).order_by("id")
-    for key, *values in revisions.values_list("memory_id", *steps.names):
-        history[key].append(steps.json_values(values))
-    return history
+    def forget(self, user_id: str, step: Step = no_step) -> Iterator[int]:
+        while count := forget_memories(user_id):
+            step("memories: part")
+            yield count
+        delete_raw(RecallCheck.objects.filter(user_id=user_id))
+        snapshots_remove(user_id)
+        step("memories: snapshots")
+        shard_end(user_id)
+        yield 0
+
+    def find(self, user_id: str) -> Iterator[str]:
+        if Memory.objects.filter(user_id=user_id).exists():
+            yield "semantic_memory"
+        if MemoryShard.objects.filter(user_id=user_id).exists():
+            yield "semantic_memoryshard"
+        if RecallCheck.objects.filter(user_id=user_id).exists():
+            yield "semantic_recallcheck"
+        yield from (f"semantic-index/{path.name}" for path in snapshots_with(user_id))
+
+    def drop_caches(self) -> None:
+        index_cache().drop_forgotten()
 
 
 def read_vectors(keys: Collection[int], space: EmbeddingSpace, *, only_given: bool) -> dict[int, Line]:
@@ -190,13 +233,6 @@ def load_memories(lines: Sequence[Line], space: EmbeddingSpace) -> int:
     hold_space(space)
     arrived = stored_uuids(loaded)  # by another import, while vectors were made
     new = [one for uuid, one in loaded.items() if uuid not in arrived]
-    write_memories(new, versions, space)
-    ties_of_import(one.row.scope for one in new)
-    return len(new)
-
-
-def write_memories(new: Sequence[LoadedMemory], versions: Mapping[str, int], space: EmbeddingSpace) -> None:
-    """Insert memories with their history and their vectors, in the caller's transaction."""
     for one, pk in zip(new, next_ids(Memory, len(new)), strict=True):
         one.row.pk, one.row.version = pk, versions[one.row.user_id]
     copy_rows(Memory, [one.row for one in new], with_id=True)
@@ -205,6 +241,8 @@ def write_memories(new: Sequence[LoadedMemory], versions: Mapping[str, int], spa
     )
     fields = [MemoryRevision._meta.get_field("memory"), *Columns(MemoryRevision).fields]
     copy_values(MemoryRevision, fields, ((one.row.pk, *step) for one in new for step in one.history))
+    ties_of_import(one.row.scope for one in new)
+    return len(new)
 
 
 def load_links(lines: Sequence[Line]) -> int:
@@ -236,3 +274,31 @@ def uuid_at(place: int, line: Line, name: str) -> UUID:
     except ValueError:
         pass
     raise LineError(place, f"{name} is not an id")
+
+
+@transaction.atomic
+def forget_memories(user_id: str) -> int:
+    """Delete some memories with everything that refers to them, and return how many."""
+    keys = list(Memory.objects.filter(user_id=user_id).order_by("pk").values_list("pk", flat=True)[:ROWS_AT_ONCE])
+    if not keys:
+        return 0
+    version = take_shards([user_id])[user_id]
+    part = Memory.objects.filter(pk__in=keys)
+    Memory.objects.filter(superseded_by__in=keys).update(superseded_by=None)
+    touched = Q(candidate__in=keys) | Q(existing__in=keys)
+    delete_raw(JudgedPair.objects.filter(touched))
+    delete_raw(Ingestion.objects.filter(memory__in=keys))
+    receipts = Conflict.objects.filter(touched | Q(result__in=keys))
+    Conflict.objects.filter(about__in=receipts).update(about=None)
+    delete_raw(JudgedPair.objects.filter(notice__in=receipts))
+    delete_raw(receipts)
+    delete_raw(MemoryRevision.objects.filter(memory__in=keys))
+    delete_raw(MemoryEmbedding.objects.filter(memory__in=keys))
+    delete_raw(part)
+    MemoryShard.objects.filter(user_id=user_id).update(reset_version=version)
+    return len(keys)
+
+
+def delete_raw(rows: QuerySet[Any]) -> None:
+    """Delete rows without loading them."""
+    rows._raw_delete(rows.db)

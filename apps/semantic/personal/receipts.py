@@ -4,14 +4,17 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 from uuid import UUID
 
+from django.db import transaction
 from django.db.models import Model, Q
 
 from apps.core.db.scoped import scope_filter
 from apps.core.domain.filters.expression import EVERYTHING
 from apps.core.personal.columns import Columns, next_ids
+from apps.core.personal.erase import ROWS_AT_ONCE
 from apps.core.personal.store import ExportRequest, Line, LineError, PersonalStore
+from apps.core.steps import Step, no_step
 from apps.semantic.models import Conflict, JudgedPair, Memory
-from apps.semantic.personal.memories import AT_ONCE, among, asked_memories, uuid_at
+from apps.semantic.personal.memories import AT_ONCE, among, asked_memories, delete_raw, uuid_at
 from apps.semantic.store.unit_of_work import lock_shards
 
 RECEIPT, PAIR = "receipt", "judged_pair"
@@ -23,9 +26,12 @@ RULES = {"rule": {}, "rule_version": 0, "registry_version": 0}
 ASKING = {"code": "", "tries": 0, "digest": "", "answered_by": ""}
 
 
-class ReceiptTransfer(PersonalStore):
-    """Exports receipts and the answers of the judge, and loads them again."""
+class ReceiptStore(PersonalStore):
+    """Receipts of conflicts, and what a chat model said of their pairs."""
 
+    name = "receipts"
+    order = 30
+    models = (Conflict, JudgedPair)
     kinds = (RECEIPT, PAIR)
 
     def export(self, asked: ExportRequest) -> Iterator[Line]:
@@ -47,6 +53,17 @@ class ReceiptTransfer(PersonalStore):
     def load(self, lines: Sequence[Line]) -> int:
         """Write receipts that the hub does not have, or answers about pairs that were not asked about here."""
         return load_pairs(lines) if lines[0]["kind"] == PAIR else load_receipts(lines)
+
+    def count(self, user_id: str) -> int:
+        return Conflict.objects.filter(user_id=user_id).count()
+
+    def forget(self, user_id: str, step: Step = no_step) -> Iterator[int]:
+        while count := forget_receipts(user_id):
+            yield count
+
+    def find(self, user_id: str) -> Iterator[str]:
+        if Conflict.objects.filter(user_id=user_id).exists():
+            yield "semantic_conflict"
 
 
 def references(row: Model, names: Iterable[str]) -> dict[str, str | None]:
@@ -114,3 +131,13 @@ def number_at(place: int, line: Line, name: str, numbers: Mapping[UUID, int]) ->
     if number is None:
         raise LineError(place, f"its {name} is neither in the hub nor in the lines before")
     return number
+
+
+@transaction.atomic
+def forget_receipts(user_id: str) -> int:
+    """Delete some receipts with the pairs that were judged for them, and return how many."""
+    keys = list(Conflict.objects.filter(user_id=user_id).order_by("pk").values_list("pk", flat=True)[:ROWS_AT_ONCE])
+    Conflict.objects.filter(about__in=keys).update(about=None)
+    delete_raw(JudgedPair.objects.filter(notice__in=keys))
+    delete_raw(Conflict.objects.filter(pk__in=keys))
+    return len(keys)

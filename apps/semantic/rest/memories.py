@@ -104,8 +104,7 @@ class BatchView(HubView):
         for item in items:
             outcome = next(saved) if isinstance(item, MemoryDraft) else item
             if isinstance(outcome, services.SaveResult):
-                code = 201 if outcome.action == "inserted" else 200
-                results.append({"status": code, **render_save(outcome, now)})
+                results.append({"status": 201 if outcome.action == "inserted" else 200, **render_save(outcome, now)})
             else:
                 results.append(item_error(outcome) if isinstance(outcome, MemoryHubError) else outcome)
         return Response({"results": results, "count": len(results)})

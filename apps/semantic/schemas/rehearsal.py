@@ -154,7 +154,19 @@ def render_rehearsal(access: Access, rehearsal: Rehearsal) -> RehearsalOutput:
         "decisions": {
             **render_summary(decisions, show),
             "due_to_change": decisions.tally.due_to_change,
-            "results": [render_decision(one, show) for one in decisions.differences],
+            "results": [
+                {
+                    "conflict": str(one.receipt.uuid),
+                    "at": iso(one.receipt.at),
+                    "origin": one.receipt.origin,
+                    "state": one.receipt.state,
+                    **render_difference(one, show),
+                    "recorded": render_outcome(one.before, show),
+                    "due_to_change": one.is_due_to_change,
+                }
+                for one in decisions.differences
+                if one.receipt is not None  # which all decisions have
+            ],
         },
         "neighbours": neighbours,
     }
@@ -172,21 +184,6 @@ def render_summary(replayed: ReplayReport, show: ShownRule) -> SummaryOutput:
         "transitions": {f"{before} -> {after}": count for (before, after), count in transitions},
         "rules": [{"rule": name, "count": count} for name, count in counts.items()],
         "complete": replayed.is_complete,
-    }
-
-
-def render_decision(difference: Difference, show: ShownRule) -> DecisionOutput:
-    """Return a recorded decision that would differ as JSON."""
-    receipt = difference.receipt
-    assert receipt is not None
-    return {
-        "conflict": str(receipt.uuid),
-        "at": iso(receipt.at),
-        "origin": receipt.origin,
-        "state": receipt.state,
-        **render_difference(difference, show),
-        "recorded": render_outcome(difference.before, show),
-        "due_to_change": difference.is_due_to_change,
     }
 
 

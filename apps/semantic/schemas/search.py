@@ -30,8 +30,7 @@ from apps.semantic.domain.memory import TAGS
 from apps.semantic.domain.standing import share_of_score
 from apps.semantic.models import Memory, ReviewState
 from apps.semantic.schemas.memories import Fields, MemoryOutput, TagsInput, render_memory, share_field
-from apps.semantic.search.open_conflicts import OpenConflict
-from apps.semantic.search.replaced import Replacement
+from apps.semantic.search.fetch import OpenConflict
 from apps.semantic.search.search import Found, SearchResult
 
 MAX_QUERY_CHARS = 10_000
@@ -194,15 +193,19 @@ def render_search(result: SearchResult, now: datetime, explain: bool) -> SearchO
             "similarity": hit.similarity,
             "confidence": hit.confidence,
             "conflict": render_conflict(memory, one.conflict),
-            "replaced": render_replaced(one.replaced),
+            "replaced": None,
             "in_force": memory.is_in_force,
             "succeeds": str(one.succeeds) if one.succeeds else None,
         }
-        if explain:
-            found["explain"] = explain_hit(hit, result.mode) | {
-                "current_first": render_precedence(one),
-                "in_force": render_standing(one),
+        if one.replaced is not None:
+            found["replaced"] = {
+                "by": str(one.replaced.by),
+                "at": iso(one.replaced.at),
+                "why": one.replaced.why,
+                "receipt": str(one.replaced.receipt),
             }
+        if explain:
+            found["explain"] = explain_hit(hit, result.mode) | explain_place(one)
         results.append(found)
     ranking = result.ranking
     return {
@@ -227,37 +230,22 @@ def render_conflict(memory: Memory, conflict: OpenConflict | None) -> OpenConfli
     return {"id": str(conflict.id), "with": str(conflict.other(memory.pk)), "state": conflict.state}
 
 
-def render_replaced(replaced: Replacement | None) -> ReplacedOutput | None:
-    """Return what replaced a memory as the API shows it."""
-    if replaced is None:
-        return None
-    return {
-        "by": str(replaced.by),
-        "at": iso(replaced.at),
-        "why": replaced.why,
-        "receipt": str(replaced.receipt),
-    }
+def explain_place(found: Found) -> dict[str, Any]:
+    """Return what else than its score decides about the place of a result.
 
-
-def render_precedence(found: Found) -> dict[str, Any] | None:
-    """Return before which older memory a result was put, why, and its place by the score alone; None if it was not."""
-    precedence = found.hit.precedence
-    if precedence is None:
-        return None
-    return {"before": str(found.before), "by": precedence.by, "place_by_score": precedence.place}
-
-
-def render_standing(found: Found) -> dict[str, Any] | None:
-    """Return the status of the item that a result follows, and what that means for its place; None if it follows none.
-
-    share: of the score that counts. succeeded_by: the memories that took its place.
+    current_first: before which older memory it was put, why, and its place by the score alone; None if it was not.
+    in_force: the status of the item that it follows, and what that means for its place; None if it follows none. share:
+    of the score that counts. succeeded_by: the memories that took its place.
     """
-    memory = found.memory
-    if not memory.managed_by:
-        return None
-    return {
-        "status": memory.metadata.get("status"),
-        "share": share_of_score(memory.managed_by, memory.metadata),
-        "succeeds": str(found.succeeds) if found.succeeds else None,
-        "succeeded_by": [str(one) for one in found.succeeded_by],
-    }
+    memory, precedence = found.memory, found.hit.precedence
+    first = standing = None
+    if precedence is not None:
+        first = {"before": str(found.before), "by": precedence.by, "place_by_score": precedence.place}
+    if memory.managed_by:
+        standing = {
+            "status": memory.metadata.get("status"),
+            "share": share_of_score(memory.managed_by, memory.metadata),
+            "succeeds": str(found.succeeds) if found.succeeds else None,
+            "succeeded_by": [str(one) for one in found.succeeded_by],
+        }
+    return {"current_first": first, "in_force": standing}

@@ -6,7 +6,6 @@ from rest_framework import serializers
 
 from apps.core.health import Readiness
 from apps.core.models import ProcessKind
-from apps.core.processes import ProcessState
 from apps.core.schemas.outputs import Moment, iso
 from apps.semantic.judge.services import JudgeState, JudgeStatus
 from apps.semantic.models import Memory
@@ -103,41 +102,33 @@ def render_status(
     if report.healthy and not has_bound:
         answer["checks"] = dict(report.checks)
         answer["ready"] = Readiness(answer["checks"]).ready
-        answer["processes"] = [render_process(state) for state in report.processes]
+        answer["processes"] = [
+            {
+                "kind": state.kind.value,
+                "host": state.host,
+                "pid": state.pid,
+                "started_at": iso(state.started_at),
+                "seen_seconds_ago": round(state.age, 1),
+                "ready": Readiness(dict(state.checks)).ready,
+                "checks": dict(state.checks),
+                "index": state.facts.get("index"),
+            }
+            for state in report.processes
+        ]
     if bridge is not None:
         answer["bridge"] = bridge
     if judge is not None:
-        answer["judge"] = render_judge(judge)
+        answer["judge"] = {
+            "state": judge.state.value,
+            "model": judge.model or None,
+            "waiting": judge.waiting,
+            "asked_today": judge.asked_today,
+            "pairs_per_day": judge.judge.pairs_per_day,
+            "counts": dict(judge.counts),
+            "last_run_at": iso(judge.judge.last_run_at),
+            "last_end": judge.judge.last_end or None,
+            "last_error": judge.judge.last_error or None,
+        }
     if report.error is not None:
         answer["error"] = report.error
     return answer
-
-
-def render_process(state: ProcessState) -> ProcessOutput:
-    """Return the state of a process as JSON."""
-    return {
-        "kind": state.kind.value,
-        "host": state.host,
-        "pid": state.pid,
-        "started_at": iso(state.started_at),
-        "seen_seconds_ago": round(state.age, 1),
-        "ready": Readiness(dict(state.checks)).ready,
-        "checks": dict(state.checks),
-        "index": state.facts.get("index"),
-    }
-
-
-def render_judge(status: JudgeStatus) -> JudgeOutput:
-    """Return the state of the judge as JSON."""
-    judge = status.judge
-    return {
-        "state": status.state.value,
-        "model": status.model or None,
-        "waiting": status.waiting,
-        "asked_today": status.asked_today,
-        "pairs_per_day": judge.pairs_per_day,
-        "counts": dict(status.counts),
-        "last_run_at": iso(judge.last_run_at),
-        "last_end": judge.last_end or None,
-        "last_error": judge.last_error or None,
-    }

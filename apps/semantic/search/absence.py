@@ -72,12 +72,14 @@ def memories_missing(
     query, now = find_global(query), utcnow(clock)
     reach = access.reach(query.scope, query.include)
     rows, is_complete = considered(access, reach, query, viewer)
-    ranked = memories_rank(rows, replace(query, top_k=_RANKED), clock)
-    least = least_score(ranked.ranking.hits, found, query.top_k)
-    relevant = {hit.id for hit in relevant_hits(ranked.ranking.hits)}
-    hits = [hit for hit in ranked.ranking.hits if hit.id not in found and (hit.id in relevant or speaks_of_it(hit))]
+    ranking, stores = memories_rank(rows, replace(query, top_k=_RANKED), clock)
+    # From here on a memory would have been among the best: the score of the last one of a full answer.
+    scores = [hit.score for hit in ranking.hits if hit.id in found]
+    least = min(scores) if len(scores) >= query.top_k else 0.0
+    relevant = {hit.id for hit in relevant_hits(ranking.hits)}
+    hits = [hit for hit in ranking.hits if hit.id not in found and (hit.id in relevant or speaks_of_it(hit))]
     memories = {one.pk: one for one in rows.filter(pk__in=[hit.id for hit in hits]).select_related("superseded_by")}
-    failed = failed_filters(access, query, ranked.stores, now)
+    failed = failed_filters(access, query, stores, now)
     removals = last_removals(viewer, [pk for pk, memory in memories.items() if memory.status != MemoryStatus.ACTIVE])
     missing: list[Missing] = []
     below = 0
@@ -93,12 +95,6 @@ def memories_missing(
         if absence is Absence.RANK or hit.score >= least:
             missing.append(Missing(memory, hit, absence, name, removals.get(memory.pk)))
     return MissingMemories(tuple(missing[:MAX_MISSING]), is_complete)
-
-
-def least_score(hits: Sequence[Hit], found: Collection[int], top_k: int) -> float:
-    """Return the score from which on a memory would have been among the best: that of the last one of a full answer."""
-    scores = [hit.score for hit in hits if hit.id in found]
-    return min(scores) if len(scores) >= top_k else 0.0
 
 
 def considered(access: Access, reach: Reach, query: SearchQuery, viewer: Access) -> tuple[MemoryQuerySet, bool]:

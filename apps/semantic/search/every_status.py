@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -19,7 +18,7 @@ from apps.semantic.index.changes import CODED, memory_rows
 from apps.semantic.models import half_lives
 from apps.semantic.querysets import MemoryQuerySet
 from apps.semantic.search.costs import read_search_costs
-from apps.semantic.search.relevance import speaks_of
+from apps.semantic.search.replaced import speaks_of
 from apps.semantic.search.search import query_vector
 from apps.semantic.store.embedding_space import with_current_space
 
@@ -27,19 +26,14 @@ from apps.semantic.store.embedding_space import with_current_space
 # that have a word of the query.
 MAX_ROWS = 2_000
 MAX_WORDS = 8
+Ranked = tuple[Ranking, Sequence[RowStore]]
 
 
-class RankedMemories(NamedTuple):
-    """The best of them, and the rows among which they were ranked, by user."""
-
-    ranking: Ranking
-    stores: Sequence[RowStore]
-
-
-def memories_rank(memories: MemoryQuerySet, query: SearchQuery, clock: Clock = SYSTEM_CLOCK) -> RankedMemories:
+def memories_rank(memories: MemoryQuerySet, query: SearchQuery, clock: Clock = SYSTEM_CLOCK) -> Ranked:
     """Rank memories of whatever status, and expired ones, by the words, the vector and the mode of a query.
 
-    Its scope and its filters leave none out; the best `query.top_k` are returned. Reads the database and not the
+    Its scope and its filters leave none out; the best `query.top_k` are returned, with the rows
+    among which they were ranked, by user. Reads the database and not the
     indexes of the process. Raises InvalidInputError, UnavailableError.
     """
     plain = SearchQuery(
@@ -47,7 +41,7 @@ def memories_rank(memories: MemoryQuerySet, query: SearchQuery, clock: Clock = S
         zone=query.zone, current_first=False,
     )  # fmt: skip
 
-    def rank_in(space: EmbeddingSpace) -> RankedMemories:
+    def rank_in(space: EmbeddingSpace) -> Ranked:
         terms, vector = terms_of(plain), query_vector(plain, space)
         chosen = candidate_ids(memories, terms, vector, space)
         stores = []
@@ -57,7 +51,7 @@ def memories_rank(memories: MemoryQuerySet, query: SearchQuery, clock: Clock = S
             stores.append(store)
         costs = read_search_costs(space.dimension)
         ranking = rank_by_score(plain, Scope(), vector, terms, stores, utcnow(clock), half_lives(), costs)
-        return RankedMemories(replace(ranking, hits=ranking.hits[: plain.top_k]), stores)
+        return replace(ranking, hits=ranking.hits[: plain.top_k]), stores
 
     return with_current_space(rank_in)
 

@@ -22,11 +22,17 @@ from apps.semantic.domain.disagreement import is_contradiction
 from apps.semantic.domain.memory import TAGS
 from apps.semantic.models import BY_RULES, Conflict, ConflictOutcome, Memory, MemoryEmbedding, MemoryStatus, ReviewState
 from apps.semantic.models.filters import passes
-from apps.semantic.search.relevance import speaks_of
 
 # What replaced many answers for the newest of them.
 MAX_OF_ONE = 3
+# Without a word of the search a memory counts from this cosine on. Unrelated sentences reach 0.33 with MiniLM.
+MIN_SIMILARITY = 0.35
 _REPLACING = (ConflictOutcome.SUPERSEDED_EXISTING, ConflictOutcome.KEPT_EXISTING)
+
+
+def speaks_of(has_word: bool, similarity: float | None) -> bool:
+    """Return whether a memory has a word of the query or a near meaning. similarity: None where it is not known."""
+    return has_word or (similarity or 0.0) >= MIN_SIMILARITY
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,7 @@
 """Search: from a caller's query to memories, with an account of how they were found."""
 
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import NamedTuple
@@ -16,19 +16,25 @@ from apps.core.domain.errors import InvalidInputError
 from apps.core.domain.filters.expression import Expression
 from apps.core.domain.scope import Access, Reach, Scope
 from apps.llm.selectors import EmbeddingSpace
-from apps.retrieval.domain.query import EMPTY_RANKING, MAX_TOP_K, Hit, Ranking, SearchMode, SearchQuery
+from apps.retrieval.domain.matters import is_statement, put_newer_first
+from apps.retrieval.domain.query import EMPTY_RANKING, MAX_TOP_K, Hit, Kinship, Pair, Ranking, SearchMode, SearchQuery
 from apps.retrieval.domain.ranking import rank_by_score, terms_of
 from apps.retrieval.domain.rows import RowStore
+from apps.rules.domain.statements.read import statements_of
+from apps.rules.domain.statements.statement import Mood
 from apps.semantic.domain.memory import TAGS_OF_PLACES
 from apps.semantic.domain.standing import Standing, put_in_force_first, share_of_score
 from apps.semantic.index.cache import index_cache
 from apps.semantic.models import Memory, half_lives
 from apps.semantic.models.filters import memory_condition, passes
 from apps.semantic.search.costs import read_search_costs
-from apps.semantic.search.fetch import fetch_active_memories, fetch_unchanged_memories
+from apps.semantic.search.fetch import (
+    OpenConflict,
+    fetch_active_memories,
+    fetch_unchanged_memories,
+    read_open_conflicts,
+)
 from apps.semantic.search.in_force import read_successors
-from apps.semantic.search.open_conflicts import OpenConflict, conflicts_by_memory, read_open_conflicts
-from apps.semantic.search.order import order_hits
 from apps.semantic.search.replaced import Replacement, replaced_hits
 from apps.semantic.selectors import users_in
 from apps.semantic.store.embedding_space import SpaceChangedError, current_space, embed, forget_space, given_vector
@@ -37,6 +43,11 @@ from apps.semantic.uses.record import memory_uses
 _TRIES = 3
 # By how much a search looks further where what it found is not in force.
 _FURTHER = 3
+Ranked = tuple[Ranking, Mapping[int, Memory]]
+Search = Callable[[SearchQuery], Ranked]
+RankRows = Callable[[Sequence[RowStore]], Ranking]
+# A text of these only says nothing that could hold instead of something else.
+_UNASSERTED = frozenset((Mood.QUESTION, Mood.WISH, Mood.PLAN, Mood.CONDITION, Mood.REPORT))
 
 
 class Found(NamedTuple):
@@ -68,9 +79,6 @@ class SearchResult:
 
 
 Answer = tuple[Ranking, tuple[Found, ...]]
-Ranked = tuple[Ranking, Mapping[int, Memory]]
-Search = Callable[[SearchQuery], Ranked]
-RankRows = Callable[[Sequence[RowStore]], Ranking]
 
 
 def memory_search(access: Access, query: SearchQuery, clock: Clock = SYSTEM_CLOCK) -> SearchResult:
@@ -81,7 +89,12 @@ def memory_search(access: Access, query: SearchQuery, clock: Clock = SYSTEM_CLOC
         UnavailableError: there is no embedding model, or it does not answer.
     """
     started = time.perf_counter()
-    check_query(query)
+    if query.query is None and query.embedding is None:
+        raise InvalidInputError("Give a query, an embedding, or both.", attr="query", code="required")
+    if query.query is None and query.effective_mode is not SearchMode.VECTOR:
+        raise InvalidInputError(f"The mode {query.mode} needs a query.", attr="query", code="required")
+    if query.start is not None and query.end is not None and query.start > query.end:
+        raise InvalidInputError("`from` is after `to`.", attr="time_window.from")
     if query.current_first is None:
         # Who asks for another mode asks for its order.
         is_default = query.effective_mode is SearchMode.HYBRID and settings.MEMORYHUB.current_first
@@ -115,16 +128,6 @@ def find_global(query: SearchQuery) -> SearchQuery:
     return replace(query, also={name: ("is_global", "true") for name in TAGS_OF_PLACES if name in query.tags})
 
 
-def check_query(query: SearchQuery) -> None:
-    """Raise InvalidInputError for a query that cannot be answered."""
-    if query.query is None and query.embedding is None:
-        raise InvalidInputError("Give a query, an embedding, or both.", attr="query", code="required")
-    if query.query is None and query.effective_mode is not SearchMode.VECTOR:
-        raise InvalidInputError(f"The mode {query.mode} needs a query.", attr="query", code="required")
-    if query.start is not None and query.end is not None and query.start > query.end:
-        raise InvalidInputError("`from` is after `to`.", attr="time_window.from")
-
-
 def searched_scopes(access: Access, reach: Reach, asked: Scope) -> dict[str, Scope]:
     """Return whose memories a search covers, and of each of them in which scope; of included owners everything."""
     own: list[str] = []
@@ -153,7 +156,13 @@ def _search_reach(access: Access, reach: Reach, query: SearchQuery, space: Embed
     if not query.history or not any(one.conflict for one in found):
         return ranking, found
     replaced = replaced_hits(access, query, [one.memory for one in found], vector, terms, space, utcnow(clock))
-    return ranking, with_replaced(found, replaced)[: query.top_k]
+    followed: list[Found] = []  # each by what it replaced
+    for first in found:
+        followed.append(first)
+        for memory, hit, replacement in replaced.get(first.memory.pk, ()):
+            scored = hit._replace(score=first.hit.score)
+            followed.append(Found(memory, scored, first.conflict, None, replacement))
+    return ranking, tuple(followed[: query.top_k])
 
 
 def search_in_force(access: Access, query: SearchQuery, search: Search, clock: Clock) -> Answer:
@@ -188,7 +197,14 @@ def order_by_standing(
     successors = read_successors(access, query, ended, now)
     known = {one.memory.pk: one for one in found}
     missing = {one.pk: one for each in successors.values() for one in each if one.pk not in known}
-    known |= rank_successors(query, search, missing, now)
+    if missing:  # with the scores that a search gives them, 0 for those that it would not find by itself
+        allowed = np.array(sorted(missing), dtype=np.int64)
+        alone = replace(
+            query, where=None, allowed=allowed, min_similarity=None, current_first=False, top_k=len(missing)
+        )
+        hits = {hit.id: hit for hit in search(alone)[0].hits}
+        for pk, one in missing.items():
+            known[pk] = Found(one, hits.get(pk) or Hit(pk, 0.0, None, None, 1.0, one.confidence_at(now)))
     for memory in ended:
         by = successors.get(memory.pk, [])
         known[memory.pk] = known[memory.pk]._replace(succeeded_by=tuple(one.uuid for one in by))
@@ -204,38 +220,6 @@ def order_by_standing(
         for one in found
     ]
     return [known[key] for key in put_in_force_first(standings)]
-
-
-def rank_successors(
-    query: SearchQuery, search: Search, memories: Mapping[int, Memory], now: datetime
-) -> dict[int, Found]:
-    """Return memories with the scores that a search gives them, 0 for those that it would not find by itself."""
-    if not memories:
-        return {}
-    allowed = np.array(sorted(memories), dtype=np.int64)
-    alone = replace(query, where=None, allowed=allowed, min_similarity=None, current_first=False, top_k=len(memories))
-    hits = {hit.id: hit for hit in search(alone)[0].hits}
-    return {
-        pk: Found(memory, hits.get(pk) or Hit(pk, 0.0, None, None, 1.0, memory.confidence_at(now)))
-        for pk, memory in memories.items()
-    }
-
-
-def with_replaced(
-    found: Sequence[Found], replaced: Mapping[int, Sequence[tuple[Memory, Hit, Replacement]]]
-) -> tuple[Found, ...]:
-    """Return what was found, each followed by what it replaced. replaced: by the primary key of what replaced them."""
-    return tuple(
-        one
-        for first in found
-        for one in (
-            first,
-            *(
-                Found(memory, hit._replace(score=first.hit.score), first.conflict, None, replacement)
-                for memory, hit, replacement in replaced.get(first.memory.pk, ())
-            ),
-        )
-    )
 
 
 def _search_filtered(access: Access, query: SearchQuery, search: Search, clock: Clock) -> Ranked:
@@ -277,11 +261,12 @@ def _search_cached(
     with index_cache().as_cached(users, space) as cached:
         if cached is None:
             return None
-        ranking = rank_rows(cached.rows)
+        rows, versions = cached
+        ranking = rank_rows(rows)
     if not ranking.hits:
         return None
     found = [hit.id for hit in ranking.hits]
-    memories = fetch_unchanged_memories(access, found, cached.versions, space, query.include)
+    memories = fetch_unchanged_memories(access, found, versions, space, query.include)
     return None if memories is None else (ranking, memories)
 
 
@@ -307,7 +292,10 @@ def choose_found(
     contents = {pk: memory.content for pk, memory in memories.items()}
     in_conflict = [conflict.memories.keys() for conflict in conflicts] if query.current_first else []
     hits = order_hits(ranking, contents, in_conflict)
-    of_memory = conflicts_by_memory(conflicts)
+    of_memory: dict[int, OpenConflict] = {}  # the first one of each
+    for conflict in conflicts:
+        for pk in conflict.memories:
+            of_memory.setdefault(pk, conflict)
     return tuple(
         Found(
             memories[hit.id],
@@ -317,3 +305,27 @@ def choose_found(
         )
         for hit in hits[: query.top_k]
     )
+
+
+def order_hits(
+    ranking: Ranking, contents: Mapping[int, str], in_conflict: Sequence[Collection[int]]
+) -> tuple[Hit, ...]:
+    """Return those hits of a ranking that have a content, the current first.
+
+    contents: of memories, by their primary keys. in_conflict: the keys of each two that disagree.
+    """
+    hits = [hit for hit in ranking.hits if hit.id in contents]
+    pairs = list(ranking.pairs)
+    # Those that disagree with each other, so that nothing was decided about them.
+    moments = {hit.id: (hit.happened, hit.id) for hit in hits if hit.id in ranking.notes}
+    for two in in_conflict:
+        if all(key in moments for key in two):
+            older, newer = sorted(two, key=moments.__getitem__)
+            pairs.append(Pair(newer, older, Kinship.CONFLICT))
+    return put_newer_first(hits, [pair for pair in pairs if pair.newer in contents and asserts(contents[pair.newer])])
+
+
+def asserts(content: str) -> bool:
+    """Return whether a text says what holds, and not only what is asked, wished, planned, supposed or reported."""
+    statements = statements_of(content)
+    return is_statement(content) and (not statements or any(one.mood not in _UNASSERTED for one in statements))

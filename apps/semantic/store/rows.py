@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Iterable, Mapping
 from datetime import UTC, datetime
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -27,16 +27,6 @@ RECORD_COLUMNS = (
 )  # fmt: skip
 
 
-class StoredDuplicates(NamedTuple):
-    """Stored memories that say what drafts say, by the keys of these. decided: those that lost to another memory.
-
-    active: of a draft without a moment that of no moment either, else that of the latest.
-    """
-
-    active: dict[DatedKey, Memory]
-    decided: dict[DatedKey, Memory]
-
-
 def duplicate_key(row: Memory) -> DuplicateKey:
     """Return what the duplicates of a memory have in common with it, besides the moment."""
     return DuplicateKey._make(getattr(row, name) for name in DuplicateKey._fields)
@@ -59,15 +49,21 @@ def draft_key(draft: MemoryDraft, scope: Scope, content_hash: str) -> DuplicateK
     return DuplicateKey._make((*exact, *(getattr(draft, tag) for tag in TAGS), content_hash))
 
 
-def find_duplicates(wanted: Collection[DatedKey]) -> StoredDuplicates:
+def find_duplicates(wanted: Collection[DatedKey]) -> tuple[dict[DatedKey, Memory], dict[DatedKey, Memory]]:
     """Find the active memories with these keys, and those that lost to another memory with the same key and moment.
+
+    Active of a key without a moment is that of no moment either, else that of the latest.
 
     Saving the same statement about the same date again, as a repeated import does, adds nothing, so it is not decided
     again. With another date it is news, so one content may have lost several times. It is decided again as well once
     the memory that it lost to is deleted or rewritten: else neither would be active, however often it is saved.
     """
     moments = {moment for _, moment in wanted if moment is not None}
-    active, decided = find_latest([key for key, moment in wanted if moment is None]), dict[DatedKey, Memory]()
+    active, decided = dict[DatedKey, Memory](), dict[DatedKey, Memory]()
+    if undated := [key for key, moment in wanted if moment is None]:
+        rows = Memory.objects.active().filter(**having(undated)).distinct(*DuplicateKey._fields)
+        latest = rows.order_by(*DuplicateKey._fields, F("occurred_at").desc(nulls_first=True))
+        active = {(duplicate_key(row), None): row for row in latest}
     if moments:
         dated = having([key for key, moment in wanted if moment is not None]) | {"occurred_at__in": moments}
         active |= {dated_key(row): row for row in Memory.objects.active().filter(**dated)}
@@ -75,24 +71,12 @@ def find_duplicates(wanted: Collection[DatedKey]) -> StoredDuplicates:
         rewritten = MemoryRevision.objects.filter(
             memory=OuterRef("superseded_by"), at__gt=OuterRef("status_changed_at"), changes__has_key="content"
         )
-        rows = lost.exclude(Exists(rewritten)).select_related("superseded_by").order_by("id")
-        decided = {dated_key(row): row for row in rows}
-    return StoredDuplicates(
+        ended = lost.exclude(Exists(rewritten)).select_related("superseded_by").order_by("id")
+        decided = {dated_key(row): row for row in ended}
+    return (
         {key: row for key, row in active.items() if key in wanted},
         {key: row for key, row in decided.items() if key in wanted},
     )
-
-
-def find_latest(keys: Collection[DuplicateKey]) -> dict[DatedKey, Memory]:
-    """Find, for each of these keys without a moment, the active memory without one, else that of the latest moment.
-
-    May return others, that have their user and their content.
-    """
-    if not keys:
-        return {}
-    rows = Memory.objects.active().filter(**having(keys)).distinct(*DuplicateKey._fields)
-    latest = rows.order_by(*DuplicateKey._fields, F("occurred_at").desc(nulls_first=True))
-    return {(duplicate_key(row), None): row for row in latest}
 
 
 def having(keys: Collection[DuplicateKey]) -> dict[str, Any]:

@@ -4,6 +4,7 @@ Callers say how memories change; rows, vectors, history, receipts and events fol
 them can be forgotten.
 """
 
+import weakref
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -19,13 +20,15 @@ import psycopg
 from django.contrib.postgres.fields import ArrayField
 from django.db import IntegrityError, connection, models, transaction
 from pgvector import Vector as PgVector
-from psycopg import sql
+from pgvector.psycopg import register_vector
+from psycopg import Connection, sql
 from psycopg.types.json import Jsonb
 
 from apps.core.db.offsets import OffsetField
 from apps.core.db.user_locks import hold_users
 from apps.core.domain.clock import Clock, utcnow
 from apps.core.domain.errors import UnavailableError
+from apps.core.personal.columns import next_ids
 from apps.events.domain.payload import EventPayload
 from apps.events.services import emit_many
 from apps.llm.selectors import EmbeddingSpace
@@ -42,7 +45,6 @@ from apps.semantic.models import (
     RevisionAction,
 )
 from apps.semantic.store.rows import Vector, dated_key
-from apps.semantic.store.vector_type import know_vectors
 
 STATE_FIELDS = ("status", "superseded_by", "status_changed_at")
 # The last defence against two active memories that say the same, see `Memory`.
@@ -59,6 +61,8 @@ FROM unnest(%s::text[]) AS u, (SELECT coalesce(max(version), 0) AS ended FROM se
 ON CONFLICT (user_id) DO UPDATE SET version = semantic_memoryshard.version + 1
 RETURNING user_id, version
 """
+# Connections that read and write vectors in binary.
+_with_vectors: "weakref.WeakSet[Connection[Any]]" = weakref.WeakSet()
 
 
 def lock_shards(users: Iterable[str]) -> Mapping[str, int]:
@@ -70,11 +74,6 @@ def lock_shards(users: Iterable[str]) -> Mapping[str, int]:
     names = sorted(set(users))
     hold_users(names)
     return take_shards(names)
-
-
-def lock_shards_for_removal(user: str) -> int:
-    """Do the same for one user who is being forgotten."""
-    return take_shards([user])[user]
 
 
 def take_shards(names: Sequence[str]) -> dict[str, int]:
@@ -286,38 +285,34 @@ class UnitOfWork:
         )
 
     def write(self) -> None:
-        """Write everything. Raises UnavailableError when two active memories would say the same: nothing is kept."""
+        """Write everything. Raises UnavailableError when two active memories would say the same: nothing is kept.
+
+        Changed rows go first: an inserted one may have the content that one of them had.
+        """
+        if self.inserted:  # rising in their order, so that others can refer to them before they are inserted
+            for memory, pk in zip(self.inserted, next_ids(Memory, len(self.inserted)), strict=True):
+                memory.pk, memory._state.adding = pk, False
         try:
-            self.write_rows()
+            for memory, fields in self.changed.values():
+                memory.superseded_by = memory.superseded_by  # takes over an id that it has only now
+                memory.save(update_fields=fields)
+            for memory in self.inserted:
+                memory.superseded_by = memory.superseded_by  # by another one of them
+            copy_rows(Memory, self.inserted, with_id=True)
         except IntegrityError as error:
-            if violated_constraint(error) != ACTIVE_ONCE:
+            cause = error.__cause__
+            if not isinstance(cause, psycopg.Error) or cause.diag.constraint_name != ACTIVE_ONCE:
                 raise
             raise UnavailableError("Another request has just saved the same memory.", retry_after=1) from error
-        Conflict.objects.bulk_create(self.receipts)
-        emit_many(self.events)
-
-    def write_rows(self) -> None:
-        """Write memories. Changed rows go first: an inserted one may have the content that one of them had."""
-        assign_ids(self.inserted)
-        for memory, fields in self.changed.values():
-            memory.superseded_by = memory.superseded_by  # takes over an id that it has only now
-            memory.save(update_fields=fields)
-        for memory in self.inserted:
-            memory.superseded_by = memory.superseded_by  # by another one of them
         for revision in self.revisions:
             revision.memory_id = revision.memory.pk
-        copy_rows(Memory, self.inserted, with_id=True)
         copy_vectors(self.embeddings)
         copy_rows(MemoryRevision, self.revisions, with_id=False)
         for receipt in self.receipts:  # may point at memories and receipts that had no id when it was made
             receipt.candidate, receipt.existing = receipt.candidate, receipt.existing
             receipt.result, receipt.about = receipt.result, receipt.about
-
-
-def violated_constraint(error: IntegrityError) -> str | None:
-    """Return the name of the constraint that refused a row."""
-    cause = error.__cause__
-    return cause.diag.constraint_name if isinstance(cause, psycopg.Error) else None
+        Conflict.objects.bulk_create(self.receipts)
+        emit_many(self.events)
 
 
 @contextmanager
@@ -334,20 +329,6 @@ def unit_of_work(user: str, *, actor: str, clock: Clock) -> Iterator[UnitOfWork]
 
 
 # Rows are inserted through COPY: a save of 500 memories spends its time on embedding, not on SQL text.
-
-
-def assign_ids(memories: Sequence[Memory]) -> None:
-    """Number new memories, rising in their order, so that others can refer to them before they are inserted."""
-    if not memories:
-        return
-    with connection.cursor() as cursor:
-        cursor.execute(
-            "SELECT nextval(pg_get_serial_sequence(%s, 'id')) FROM generate_series(1, %s)",
-            [Memory._meta.db_table, len(memories)],
-        )
-        for memory, (pk,) in zip(memories, cursor.fetchall(), strict=True):
-            memory.pk = pk
-            memory._state.adding = False
 
 
 def copy_rows(model: type[models.Model], rows: Sequence[models.Model], *, with_id: bool) -> None:
@@ -368,20 +349,17 @@ def copy_values(
     """Insert rows of values of these columns, without instances of the model."""
     columns = sql.SQL(", ").join(sql.Identifier(str(column.column)) for column in fields)
     statement = sql.SQL("COPY {} ({}) FROM STDIN").format(sql.Identifier(model._meta.db_table), columns)
-    adapters = [(place, make) for place, column in enumerate(fields) if (make := adapter_of(column)) is not None]
+    # What psycopg would write as another type.
+    adapters: list[tuple[int, Callable[[Any], Any]]] = []
+    for place, column in enumerate(fields):
+        if isinstance(column, models.JSONField | ArrayField):
+            adapters.append((place, Jsonb if isinstance(column, models.JSONField) else list))
     with connection.wrap_database_errors, connection.connection.cursor().copy(statement) as copy:
         for row in rows:
             values = [value.value if isinstance(value, Enum) else value for value in row]
             for place, adapt in adapters:
                 values[place] = adapt(values[place])
             copy.write_row(values)
-
-
-def adapter_of(column: "models.Field[Any, Any]") -> Callable[[Any], Any] | None:
-    """Return what makes a value of a column one that psycopg writes as that type; None for nothing."""
-    if isinstance(column, models.JSONField):
-        return Jsonb
-    return list if isinstance(column, ArrayField) else None
 
 
 def copy_vectors(embeddings: Sequence[MemoryEmbedding]) -> None:
@@ -395,3 +373,15 @@ def copy_vectors(embeddings: Sequence[MemoryEmbedding]) -> None:
         copy.set_types(["int8", "int8", "bool", "vector"])
         for row in embeddings:
             copy.write_row((row.memory.pk, row.space.pk, row.is_given, PgVector(row.vector)))
+
+
+def know_vectors() -> None:
+    """Have the connection of this thread read and write vectors in binary.
+
+    Once for each connection: registering asks the database, and makes classes that psycopg keeps for good.
+    """
+    connection.ensure_connection()
+    raw = connection.connection
+    if raw not in _with_vectors:
+        register_vector(raw)
+        _with_vectors.add(raw)

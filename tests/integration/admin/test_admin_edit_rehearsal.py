@@ -19,8 +19,8 @@ from apps.rules.models import MergeRule
 from apps.rules.selectors import document_mark
 from apps.rules.services import rule_register
 from apps.semantic.admin.edit_rehearsal import LOCK
-from apps.semantic.conflicts import causes
-from apps.semantic.conflicts.causes import rehearse_edits
+from apps.semantic.conflicts import rehearsal
+from apps.semantic.conflicts.rehearsal import rehearse_edits
 from apps.semantic.models import Conflict, Memory
 from tests.hostile.support import stored
 
@@ -146,7 +146,7 @@ def test_it_ends_in_time_and_says_so(
 ) -> None:
     move(remember, "ana", "ben", "eva")
     moments = iter([0.0, 1.0, 2.0, *[9.0] * 99])
-    monkeypatch.setattr(causes.time, "monotonic", lambda: next(moments))
+    monkeypatch.setattr(rehearsal.time, "monotonic", lambda: next(moments))
     found = rehearse_edits(SYSTEM, BEFORE, {**BEFORE, "detection": {"contradiction_threshold": 1}})
     assert found.rehearsal.decisions.tally.replayed == 2
     assert found.rehearsal.decisions.has_time_run_out
@@ -157,7 +157,7 @@ def test_only_so_many_decisions_are_replayed(
     operator: Client, rule: MergeRule, remember: Remember, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     move(remember, "ana", "ben", "eva")
-    monkeypatch.setattr(causes, "EDIT_DECISIONS", 2)
+    monkeypatch.setattr(rehearsal, "EDIT_DECISIONS", 2)
     page = answer(operator, rule, **BLIND)
     assert "2 of 2 would differ" in page
     assert "All decisions" not in page

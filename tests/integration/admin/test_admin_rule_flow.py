@@ -13,7 +13,7 @@ from apps.core.domain.scope import Scope, system_access
 from apps.rules.figures import DecisionFigures, decision_figures
 from apps.rules.models import MergeRule
 from apps.rules.services import rule_register
-from apps.semantic.conflicts.counts import decisions_by_rule
+from apps.semantic.conflicts.queue import decisions_by_rule
 from apps.semantic.models import Conflict, Memory
 from tests.integration.admin.pages import address, text_of
 

@@ -9,7 +9,7 @@ from django.db import transaction
 
 from apps.core.domain.scope import Scope
 from apps.semantic.domain.memory import MemoryDraft
-from apps.semantic.memories import managers
+from apps.semantic.memories import lifecycle
 from apps.semantic.services import (
     ManagedChange,
     managed_prepare,
@@ -26,7 +26,7 @@ def manager() -> Iterator[str]:
     """Return a manager that exists, besides another one."""
     manager_register("test", lambda name: name in {MANAGER, OTHER})
     yield MANAGER
-    del managers._checks["test"]
+    del lifecycle._checks["test"]
 
 
 def change(content: str, uuid: UUID | None = None, **fields: Any) -> ManagedChange:

@@ -9,9 +9,8 @@ from django.core.management import CommandError, call_command
 
 from apps.llm.embedding.embedder import get_embedder
 from apps.retrieval.domain.planner import DEFAULT_COSTS
-from apps.semantic.search import calibration
-from apps.semantic.search.calibration import calibrate
-from apps.semantic.search.costs import costs_path, read_search_costs
+from apps.semantic.search import costs as search_costs
+from apps.semantic.search.costs import calibrate, costs_path, read_search_costs
 
 
 @pytest.fixture(autouse=True)
@@ -67,7 +66,7 @@ def test_it_says_how_far_it_is() -> None:
 def test_costs_are_those_of_row_and_of_breadth(monkeypatch: pytest.MonkeyPatch) -> None:
     breadths = [120.0, 300.0, 600.0, 1_200.0]
     medians = [2_000.0, 300.0, *(50 + 1.5 * breadth for breadth in breadths)]
-    monkeypatch.setattr(calibration, "median_times", lambda tries, queries: iter(medians))
+    monkeypatch.setattr(search_costs, "median_times", lambda tries, queries: iter(medians))
     costs = calibrate(8, 2_000)
     assert (costs.scan, costs.subset, costs.dimension) == (1_000.0, 1_500.0, 8)
     assert (costs.graph, costs.fixed) == (pytest.approx(150), pytest.approx(50))
@@ -76,5 +75,5 @@ def test_costs_are_those_of_row_and_of_breadth(monkeypatch: pytest.MonkeyPatch) 
 def test_search_in_graph_costs_something_whatever_line_through_times_says(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    monkeypatch.setattr(calibration, "median_times", lambda tries, queries: iter([9.0, 9.0, 1.0, 3.0, 6.0, 13.0]))
+    monkeypatch.setattr(search_costs, "median_times", lambda tries, queries: iter([9.0, 9.0, 1.0, 3.0, 6.0, 13.0]))
     assert calibrate(8, 2_000).fixed == 1.0

@@ -8,6 +8,7 @@ import pytest
 from django.db import connection, transaction
 
 from apps.core.domain.scope import Scope, system_access
+from apps.core.personal.columns import next_ids
 from apps.semantic.consolidation import run as running
 from apps.semantic.consolidation.candidates import last_visible_id
 from apps.semantic.consolidation.run import RunEnd, RunLimits, RunReport
@@ -15,7 +16,7 @@ from apps.semantic.consolidation.services import consolidation_create, consolida
 from apps.semantic.domain.memory import MemoryDraft
 from apps.semantic.models import Conflict, Consolidation, Memory
 from apps.semantic.services import memory_delete, memory_save
-from apps.semantic.store.unit_of_work import assign_ids, lock_shards
+from apps.semantic.store.unit_of_work import lock_shards
 from tests.integration.semantic.opposites import TOWNS, opposites, unnoticed
 from tests.threads import at_once
 
@@ -198,7 +199,7 @@ class Slow:
     def _write(self, user: str) -> None:
         with transaction.atomic():
             lock_shards([user])
-            assign_ids([Memory()])
+            next_ids(Memory, 1)
             self.has_id.set()
             assert self.go_on.wait(PATIENCE)
 

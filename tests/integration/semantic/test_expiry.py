@@ -10,7 +10,7 @@ from apps.core.db.user_locks import lock_user
 from apps.core.domain.clock import SYSTEM_CLOCK, DeterministicClock, utcnow
 from apps.core.domain.scope import Access, Scope
 from apps.semantic.domain.memory import MemoryDraft
-from apps.semantic.memories.expiry import memories_expire
+from apps.semantic.memories.bring_back import memories_expire
 from apps.semantic.models import Memory, MemoryRevision
 from apps.semantic.services import memory_save
 from apps.semantic.store.unit_of_work import lock_shards

@@ -15,7 +15,7 @@ from apps.semantic.index.cache import IndexCache
 from apps.semantic.index.graphs import GraphKeeper
 from apps.semantic.index.snapshots import KEPT, Snapshots
 from apps.semantic.models import Memory
-from apps.semantic.personal.erase import MemoryErasure
+from apps.semantic.personal.memories import MemoryStore
 from apps.semantic.services import memories_purge
 from apps.semantic.store.embedding_space import current_space
 from tests.integration.semantic.graph_support import (
@@ -250,7 +250,7 @@ def test_graph_of_a_user_who_is_forgotten_while_it_is_written_does_not_come_back
     save = Snapshots.save
 
     def forgotten_before(self: Snapshots, graph: VectorGraph, version: int) -> Path:
-        for _ in MemoryErasure().forget("ana"):
+        for _ in MemoryStore().forget("ana"):
             pass
         return save(self, graph, version)
 

@@ -11,7 +11,7 @@ from apps.core.domain.scope import system_access
 from apps.retrieval.domain.vectors.graph import VectorGraph
 from apps.semantic.index import build
 from apps.semantic.index import cache as cache_module
-from apps.semantic.index.build import LargeUser, build_graph, find_large_users
+from apps.semantic.index.build import build_graph, find_large_users
 from apps.semantic.index.cache import IndexCache
 from apps.semantic.index.snapshots import Snapshots
 from apps.semantic.services import memory_delete, memory_save_many, store_status
@@ -164,8 +164,8 @@ def test_what_cannot_be_removed_is_said(monkeypatch: pytest.MonkeyPatch) -> None
 
 def test_only_active_memories_count() -> None:
     people()
-    assert find_large_users() == [LargeUser("ana", ROWS), LargeUser("ben", 110)]
-    assert find_large_users("ben") == [LargeUser("ben", 110)]
+    assert find_large_users() == [("ana", ROWS), ("ben", 110)]
+    assert find_large_users("ben") == [("ben", 110)]
     assert find_large_users("cem") == []
 
 

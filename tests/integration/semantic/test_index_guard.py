@@ -130,8 +130,8 @@ def test_indexes_that_do_not_fit_are_warned_of_with_their_rate(clock, settings, 
     memory_save_many(access=access, drafts=[MemoryDraft("tea", scope=Scope(user)) for user in users])
     cache = IndexCache(1)  # in which the last one alone is kept
     guard = IndexGuard(cache)
-    monkeypatch.setattr("apps.semantic.index.facts.index_cache", lambda: cache)
-    monkeypatch.setattr("apps.semantic.index.facts.index_guard", lambda: guard)
+    monkeypatch.setattr("apps.semantic.index.warm_up.index_cache", lambda: cache)
+    monkeypatch.setattr("apps.semantic.index.warm_up.index_guard", lambda: guard)
     monkeypatch.setattr("apps.semantic.index.health.index_limits", lambda: IndexLimits(1e9, 1e12, 1e9))
     for user in users:
         with cache.refreshed([user], current_space()):

@@ -21,7 +21,7 @@ from apps.semantic.consolidation.services import consolidation_preview
 from apps.semantic.domain.filters import MEMORY_FIELDS
 from apps.semantic.domain.memory import MemoryDraft
 from apps.semantic.memories import save as saving
-from apps.semantic.memories.expiry import memories_expire
+from apps.semantic.memories.bring_back import memories_expire
 from apps.semantic.memories.reembed import reembed
 from apps.semantic.memories.update import MemoryEdit, memory_update
 from apps.semantic.models import Conflict, Memory, MemoryEmbedding

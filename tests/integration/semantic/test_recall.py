@@ -12,9 +12,9 @@ from apps.semantic import tasks
 from apps.semantic.health import index_facts, large_index_facts
 from apps.semantic.index import overview
 from apps.semantic.index.cache import index_cache
-from apps.semantic.index.facts import user_mark
 from apps.semantic.index.recall import QUERIES, recall_verify
 from apps.semantic.index.snapshots import Snapshots
+from apps.semantic.index.warm_up import user_mark
 from apps.semantic.models import RecallCheck
 from apps.semantic.services import index_overview
 from apps.semantic.store.embedding_space import current_space

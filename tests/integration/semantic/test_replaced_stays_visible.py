@@ -13,8 +13,8 @@ from apps.retrieval.domain.query import SearchQuery
 from apps.rules.services import rule_register
 from apps.semantic.conflicts.review import Winner
 from apps.semantic.domain.memory import MemoryDraft
+from apps.semantic.memories.bring_back import memories_expire
 from apps.semantic.memories.deletion import Selection, memories_delete
-from apps.semantic.memories.expiry import memories_expire
 from apps.semantic.memories.writer import SaveResult
 from apps.semantic.models import Conflict, Memory
 from apps.semantic.search.search import Found, memory_search

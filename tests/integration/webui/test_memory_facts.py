@@ -22,7 +22,7 @@ from apps.notes.services import event_add, messages_add
 from apps.retrieval.domain.query import SearchQuery
 from apps.semantic.domain.memory import MemoryDraft
 from apps.semantic.models import Conflict, Ingestion, Memory, MemoryRevision, MemoryUse
-from apps.semantic.personal.uses import UseStore
+from apps.semantic.personal.stores import UseStore
 from apps.semantic.search.search import memory_search
 from apps.semantic.services import memory_save, memory_set_household
 from apps.semantic.uses.record import KEPT, memory_uses

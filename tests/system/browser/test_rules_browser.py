@@ -9,7 +9,7 @@ from pytest_django.live_server_helper import LiveServer
 
 from apps.core.domain.scope import Scope, system_access
 from apps.rules import selectors
-from apps.rules.domain.documents.builtin import BUILT_IN
+from apps.rules.domain.documents.rule import BUILT_IN
 from apps.rules.models import MergeRule, RegistryVersion
 from apps.semantic.domain.memory import MemoryDraft
 from apps.semantic.services import memory_save_many

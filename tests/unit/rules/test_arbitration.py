@@ -21,9 +21,8 @@ from apps.rules.domain.engine.arbitration import (
     arbitrate,
     by_severity,
 )
-from apps.rules.domain.engine.record import MemoryRecord
+from apps.rules.domain.engine.record import SOURCE_ORDER, MemoryRecord
 from apps.rules.domain.engine.signals import Detection, SignalType
-from apps.rules.domain.engine.sources import SOURCE_ORDER
 from tests.unit.rules.records import NOON, conflict, record
 
 EVERYTHING_FIRST = {"priority_importance": True, "priority_recency": True, "priority_source": True}

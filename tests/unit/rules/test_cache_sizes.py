@@ -12,7 +12,7 @@ import pytest
 from apps.core.domain.caches import SizedCache
 from apps.rules.domain.contradiction import text
 from apps.rules.domain.contradiction.english import updates
-from apps.rules.domain.engine import detection, terms
+from apps.rules.domain.engine import detection, sentences
 from apps.rules.domain.engine.record import MemoryRecord
 from apps.rules.domain.engine.signals import DetectionConfig
 from benchmarks.texts import sentence
@@ -21,7 +21,7 @@ CACHES = {
     "analysed texts": text._cache,
     "statements": updates._claims,
     "sentences of texts": updates._sentences,
-    "words of texts": terms._cache,
+    "words of texts": sentences._cache,
 }
 # Of texts: several times what a twentieth of each cache takes.
 MANY_CHARS = 40_000

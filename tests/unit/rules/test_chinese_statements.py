@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from apps.rules.domain.contradiction.languages import read_in
+from apps.rules.domain.contradiction.judgement import read_in
 from apps.rules.domain.statements.chinese import fold_chinese, read_chinese, split_chinese
 from apps.rules.domain.statements.statement import Mood, Tense
 from tests.effort import examples

@@ -6,8 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from apps.rules.domain.contradiction.judgement import find_evidence
-from apps.rules.domain.contradiction.languages import read_in
+from apps.rules.domain.contradiction.judgement import find_evidence, read_in
 from apps.rules.domain.engine.detection import detect
 from apps.rules.domain.engine.record import MemoryRecord
 from apps.rules.domain.engine.signals import Detection, DetectionConfig

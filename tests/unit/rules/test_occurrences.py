@@ -2,7 +2,7 @@
 
 import pytest
 
-from apps.rules.domain.statements.occurrences import are_occurrences_apart, days_in
+from apps.rules.domain.statements.contrasts import are_occurrences_apart, days_in
 
 FIRST = "Maya gave blood on 12 February 2024."
 

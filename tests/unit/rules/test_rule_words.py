@@ -5,9 +5,8 @@ from typing import Any
 import pytest
 
 from apps.rules.admin.words import describe_change, describe_conditions, describe_exception, describe_strategies
-from apps.rules.domain.documents.builtin import BUILT_IN
 from apps.rules.domain.documents.differences import INHERITED, SettingChange
-from apps.rules.domain.documents.rule import RuleConfig, rule_from_document
+from apps.rules.domain.documents.rule import BUILT_IN, RuleConfig, rule_from_document
 
 DEFAULTS = RuleConfig(name="parent").to_document()
 GUARD = rule_from_document(BUILT_IN["inferred"])

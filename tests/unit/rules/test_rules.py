@@ -6,11 +6,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from apps.rules.domain.documents.builtin import BUILT_IN
 from apps.rules.domain.documents.inheritance import deep_merge, resolve, resolve_document
 from apps.rules.domain.documents.json_schema import rule_schema, setting_schemas
 from apps.rules.domain.documents.problems import InvalidRuleError
-from apps.rules.domain.documents.rule import DEFAULT_RULE, INFERRED_RULE, RuleConfig, match, rule_from_document
+from apps.rules.domain.documents.rule import (
+    BUILT_IN,
+    DEFAULT_RULE,
+    INFERRED_RULE,
+    RuleConfig,
+    match,
+    rule_from_document,
+)
 from apps.rules.domain.documents.validate import validate_document
 from apps.rules.domain.engine.arbitration import ArbitrationConfig, DefaultStrategy
 from apps.rules.domain.engine.merge import MergeConfig

@@ -15,9 +15,8 @@ from apps.rules.domain.engine.arbitration import (
     Strategy,
     arbitrate,
 )
-from apps.rules.domain.engine.record import MemoryRecord
+from apps.rules.domain.engine.record import SOURCE_ORDER, MemoryRecord
 from apps.rules.domain.engine.signals import Detection, SignalType
-from apps.rules.domain.engine.sources import SOURCE_ORDER
 from apps.rules.domain.engine.verdict import Verdict, VerdictOutcome, decide, outcome_of
 from tests.unit.rules.records import NOON, conflict, record
 

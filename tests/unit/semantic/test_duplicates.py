@@ -2,30 +2,17 @@
 
 import pytest
 
-from apps.semantic.domain.duplicates import DuplicateAction, decide_duplicate
-
-
-def test_new_content_is_inserted() -> None:
-    decision = decide_duplicate(0.4, None)
-    assert (decision.action, decision.reason, decision.confidence) == (
-        DuplicateAction.INSERT,
-        "unique_hash",
-        0.4,
-    )
+from apps.semantic.domain.duplicates import decide_duplicate
 
 
 def test_strictly_surer_duplicate_updates_with_merged_confidence() -> None:
-    decision = decide_duplicate(0.8, 0.6)
-    assert (decision.action, decision.reason) == (DuplicateAction.UPDATE, "confidence_improved")
-    assert decision.confidence == 0.685714
+    assert decide_duplicate(0.8, 0.6) == ("confidence_improved", 0.685714)
 
 
 @pytest.mark.parametrize(("new", "reason"), [(0.6, "equal_confidence"), (0.2, "lower_confidence")])
 def test_a_duplicate_that_is_not_surer_is_skipped(new: float, reason: str) -> None:
-    decision = decide_duplicate(new, 0.6)
-    assert (decision.action, decision.reason, decision.confidence) == (DuplicateAction.SKIP, reason, 0.6)
+    assert decide_duplicate(new, 0.6) == (reason, 0.6)
 
 
 def test_confidences_are_compared_as_decimals() -> None:
-    decision = decide_duplicate(0.1 + 0.2, 0.3)
-    assert (decision.action, decision.reason) == (DuplicateAction.SKIP, "equal_confidence")
+    assert decide_duplicate(0.1 + 0.2, 0.3) == ("equal_confidence", 0.3)

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from apps.semantic.domain.merge_patch import apply_merge_patch
+from apps.semantic.domain.details import apply_merge_patch
 
 
 @pytest.mark.parametrize(

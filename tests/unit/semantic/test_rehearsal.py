@@ -8,6 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from apps.rules.domain.documents.rule import RuleConfig
+from apps.rules.domain.documents.validate import changed_document
 from apps.rules.domain.engine.arbitration import ArbitrationConfig
 from apps.rules.domain.engine.detection import detect
 from apps.rules.domain.engine.merge import ContentStrategy, MergeConfig
@@ -18,7 +19,6 @@ from apps.semantic.domain.rehearsal import (
     ReplayCounts,
     ReplayedOutcome,
     at_cosine,
-    changed_document,
     removed_ids,
     replay,
     replay_case,

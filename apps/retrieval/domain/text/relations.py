@@ -38,16 +38,10 @@ _VERBS: dict[str, str] = {
         uso va vamos vas vende viaja vive vives vivimos vivo voy
     """,
 }
-
-
-def relation_terms() -> frozenset[str]:
-    """Return the index terms of the verbs: the English stem, and that of their own language."""
-    return frozenset(
-        fold(stem(form, stemmer))
-        for language, verbs in _VERBS.items()
-        for verb in verbs.split()
-        for form, stemmer in ((verb, language), (fold(verb), "english"))
-    )
-
-
-RELATIONS = relation_terms()
+# The index terms of the verbs: the English stem, and that of their own language.
+RELATIONS = frozenset(
+    fold(stem(form, stemmer))
+    for language, verbs in _VERBS.items()
+    for verb in verbs.split()
+    for form, stemmer in ((verb, language), (fold(verb), "english"))
+)

@@ -248,7 +248,10 @@ def analyse_token(token: str) -> Token:
         found = tuple(plain_word(word) for word in number_words(token))
     else:
         # A mark without a letter is empty after folding.
-        found = tuple(word for word in map(make_word, split_token(token)) if word.text)
+        pieces = [token.replace(".", "")]
+        if not _INITIALS.fullmatch(token):
+            pieces = [piece for chunk in token.split(".") for piece in split_compound(strip_affixes(chunk))]
+        found = tuple(word for word in map(make_word, pieces) if word.text)
     languages = _LANGUAGES.get(found[0].text, ()) if len(found) == 1 else ()
     return Token(found, tuple(word.term for word in found), languages)
 
@@ -261,13 +264,6 @@ def run_words(run: str) -> Iterable[Word]:
         if position + 1 < len(clusters):
             pair = cluster + clusters[position + 1]
             yield Word(pair, pair, "", True)
-
-
-def split_token(token: str) -> list[str]:
-    """Return the words of a token of letters: itself, and the parts of a compound."""
-    if _INITIALS.fullmatch(token):
-        return [token.replace(".", "")]
-    return [piece for chunk in token.split(".") for piece in split_compound(strip_affixes(chunk))]
 
 
 def strip_affixes(chunk: str) -> str:

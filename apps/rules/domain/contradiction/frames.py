@@ -120,7 +120,10 @@ class Frame:
     @cached_property
     def subject_keys(self) -> frozenset[str]:
         """Return what the subject is: its words, values and prepositions; "speaker" for the one who speaks."""
-        if of_speaker(self.subject):
+        # "I", "the user", "we", and nothing else.
+        others = [one for one in self.subject if one.text not in SPEAKER]
+        is_speaker = not self.subject or len(others) < len(self.subject)
+        if is_speaker and all(one.text in ("the", *ADVERBS, *CUES) or one.negator for one in others):
             return _SPEAKER_KEYS
         if len(self.subject) == 1 and self.subject[0].text in PRONOUNS:
             return frozenset((self.subject[0].text,))
@@ -182,13 +185,6 @@ class Frame:
         ):
             return False
         return all(token.name or token is self.subject[0] for token in words)
-
-
-def of_speaker(tokens: Sequence[Token]) -> bool:
-    """Return whether some words name the speaker only: "I", "the user", "we"."""
-    if tokens and not any(token.text in SPEAKER for token in tokens):
-        return False
-    return all(token.text in SPEAKER or token.text in ("the", *ADVERBS, *CUES) or token.negator for token in tokens)
 
 
 def keys_of(tokens: Sequence[Token]) -> frozenset[str]:

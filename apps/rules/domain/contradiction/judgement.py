@@ -2,13 +2,15 @@
 
 from dataclasses import replace
 
+from apps.rules.domain.contradiction.chinese.compare import find_chinese, restates_chinese
 from apps.rules.domain.contradiction.english.updates import SHORT_CHARS, find_update, may_decide
 from apps.rules.domain.contradiction.evidence import NOTICE_ONLY, Evidence, Reason, strongest
-from apps.rules.domain.contradiction.languages import find_in_language, read_in, restated_share_in
 from apps.rules.domain.contradiction.negation import find_denial, find_negation
-from apps.rules.domain.contradiction.subjects import have_other_speakers
-from apps.rules.domain.contradiction.text import Passage, analyse
+from apps.rules.domain.contradiction.text import analyse
 from apps.rules.domain.contradiction.values import MIN_SHARED_NEAR, find_value
+from apps.rules.domain.statements.chinese import read_chinese, split_chinese
+from apps.rules.domain.statements.european import read_european, split_european
+from apps.rules.domain.statements.european_words import EUROPEAN
 from apps.rules.domain.statements.language import ENGLISH, common_language, language_of
 from apps.rules.domain.statements.read import statements_of
 from apps.rules.domain.statements.statement import Mood, Statement, Tense
@@ -31,11 +33,12 @@ def find_evidence(older: str, newer: str, similarity: float | None = None) -> Ev
     similarity: the cosine of the texts, None where it is not known or not trusted.
     """
     one, other = analyse(older), analyse(newer)
-    if have_other_speakers(one, other):
+    # "Caroline: ..." and "Melanie: ..."
+    if one.speakers and other.speakers and one.speakers.isdisjoint(other.speakers):
         return None
     language = common_language(older, newer)
     if language != ENGLISH:
-        return find_in_language(language, older, newer)
+        return find_chinese(older, newer) if language == "zh" else None
     update, negated = find_update(older, newer), find_negation(one, other)
     if negated and negated.score >= DECISIVE:
         is_short = max(len(older), len(newer)) <= SHORT_CHARS
@@ -43,24 +46,22 @@ def find_evidence(older: str, newer: str, similarity: float | None = None) -> Ev
         if is_read or not may_decide(older, newer):
             negated = replace(negated, score=NOTICE_ONLY)
     length = max(len(older), len(newer))
-    found = strongest((negated, update, find_in_turns(one, other, similarity) if length > SHORT_CHARS else None))
+    turns = None
+    if length > SHORT_CHARS and len(one.whole.content & other.whole.content) >= MIN_SHARED_NEAR:
+        # What long turns show that are not read word by word: another value, or that a thing never was.
+        turns = strongest((find_denial(one, other, similarity), find_value(one, other, similarity)))
+    found = strongest((negated, update, turns))
     return replace(found, score=min(found.score, NOTICE_ONLY)) if found and length > MAX_ACTED_CHARS else found
-
-
-def find_in_turns(one: Passage, other: Passage, similarity: float | None) -> Evidence | None:
-    """Return what long turns show that are not read word by word: another value, or that a thing never was."""
-    shared = len(one.whole.content & other.whole.content)
-    if shared < MIN_SHARED_NEAR:
-        return None
-    return strongest((find_denial(one, other, similarity), find_value(one, other, similarity)))
 
 
 def restates(first: str, second: str, threshold: float) -> bool:
     """Return whether two texts say the same in other words, by the words of their language. Symmetric."""
     if max(len(first), len(second)) > MAX_RESTATED_CHARS:
         return False
-    language = common_language(first, second)
-    return restated_share_in(language, first, second) >= threshold and can_restate(first, second)
+    share = 1.0 if first == second else 0.0
+    if first != second and common_language(first, second) == "zh":
+        share = restates_chinese(first, second)
+    return share >= threshold and can_restate(first, second)
 
 
 def can_restate(first: str, second: str) -> bool:
@@ -81,6 +82,19 @@ def read_text(text: str) -> tuple[Statement, ...]:
     """Return the statements of a text in its language; none for a language that cannot be read."""
     language = language_of(text)
     return statements_of(text) if language == ENGLISH else read_in(language, text)
+
+
+def read_in(language: str, text: str) -> tuple[Statement, ...]:
+    """Return the statements of a text in another language than English; none for one that is not read here.
+
+    What German, French and Spanish texts say of each other is left to the judge of pairs: rules over their words found
+    nothing that it did not. They are read all the same, for questions, plans and the past.
+    """
+    if language == "zh":
+        return tuple(read_chinese(sentence) for sentence in split_chinese(text))
+    if language in EUROPEAN:
+        return tuple(read_european(language, sentence) for sentence in split_european(text))
+    return ()
 
 
 def asserts(text: str) -> bool:

@@ -11,8 +11,15 @@ from apps.rules.domain.contradiction.evidence import (
     clamp,
     strongest,
 )
-from apps.rules.domain.contradiction.subjects import SPEAKER, are_of_others, numbers_of, person_of, times_of
-from apps.rules.domain.contradiction.text import Clause, Passage
+from apps.rules.domain.contradiction.text import (
+    SPEAKER,
+    Clause,
+    Passage,
+    are_of_others,
+    numbers_of,
+    person_of,
+    times_of,
+)
 from apps.rules.domain.contradiction.words import (
     ENDERS,
     ENDINGS,

@@ -22,6 +22,7 @@ from apps.rules.domain.contradiction.words import (
     NO_SPEAKERS,
     NUMBER_WORDS,
     NUMBERED,
+    PRONOUNS,
     STATES,
     UPDATE_CUES,
     WEEKDAYS,
@@ -66,6 +67,7 @@ _ORDINALS = frozenset(("st", "nd", "rd", "th"))
 _NO_NOUNS = (FILLERS | LIGHT | UPDATE_CUES) - NUMBERED
 _ISO = re.compile(r"(\d{4})-(\d\d)-(\d\d)")
 _POSSESSIVE = re.compile(r"'(?:s|ll|ve|re|d|m)$|'$")
+SPEAKER = "speaker"
 
 
 class Kind(StrEnum):
@@ -293,3 +295,33 @@ def read_word(text: str, is_first: bool) -> Token:
     if plain in STOPWORDS or plain in ENDINGS or not plain:
         return Token(plain, plain, Kind.WORD, function=True)
     return Token(plain, key_of(plain), Kind.WORD, name=text[0].isupper() and not is_first)
+
+
+TIMES = VALUES - {Kind.NUMBER}
+
+
+def are_of_others(first: Clause, second: Clause) -> bool:
+    """Return whether two statements are about different persons: "I" in one, "she" in the other."""
+    one, other = person_of(first), person_of(second)
+    return bool(one and other) and one != other
+
+
+def person_of(clause: Clause) -> str:
+    """Return the person of the first pronoun, "" without any."""
+    return next((PRONOUNS[token.text] for token in clause.tokens if token.text in PRONOUNS), "")
+
+
+def differ_beside(first: Clause, second: Clause) -> bool:
+    """Return whether each statement has a content word that the other one lacks."""
+    said = FILLERS | LIGHT | UPDATE_CUES
+    return bool(first.content - second.content - said) and bool(second.content - first.content - said)
+
+
+def times_of(clause: Clause) -> frozenset[str]:
+    """Return the keys of the dates, times and weekdays of a clause."""
+    return frozenset(token.key for _, token in clause.values if token.kind in TIMES)
+
+
+def numbers_of(clause: Clause) -> frozenset[str]:
+    """Return the keys of the other numbers of a clause."""
+    return frozenset(token.key for _, token in clause.values if token.kind is Kind.NUMBER and not token.function)

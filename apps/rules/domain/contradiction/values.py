@@ -14,8 +14,16 @@ from apps.rules.domain.contradiction.evidence import (
     clamp,
     strongest,
 )
-from apps.rules.domain.contradiction.subjects import are_of_others, differ_beside, times_of
-from apps.rules.domain.contradiction.text import Clause, Kind, Passage, Token, is_identifier
+from apps.rules.domain.contradiction.text import (
+    Clause,
+    Kind,
+    Passage,
+    Token,
+    are_of_others,
+    differ_beside,
+    is_identifier,
+    times_of,
+)
 from apps.rules.domain.contradiction.words import (
     FILLERS,
     LIGHT,

@@ -1,12 +1,7 @@
 """Words by their role in a contradiction: negators, words around a statement, numbers, days."""
 
 from apps.rules.domain.contradiction.lexicon import keys
-
-
-def words(text: str) -> frozenset[str]:
-    """Return the words of a text."""
-    return frozenset(text.split())
-
+from apps.rules.domain.wordlists import words
 
 NEGATORS = words(
     """no not never none nobody nothing neither nor nowhere without cannot cant dont doesnt didnt isnt arent wasnt

@@ -4,6 +4,7 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
+from apps.rules.domain.documents.inheritance import deep_merge
 from apps.rules.domain.documents.problems import MAX_PROBLEMS, InvalidRuleError, RuleProblem
 from apps.rules.domain.documents.rule import DEFAULT_RULE, Document, rule_from_document
 from apps.rules.domain.section import shorten
@@ -74,3 +75,13 @@ def problems_of_default(document: Mapping[str, Any]) -> list[RuleProblem]:
         detail = "The default rule cannot be disabled: it applies where no other one does."
         problems.append(RuleProblem("enabled", detail))
     return problems
+
+
+def changed_document(name: str, before: Mapping[str, Any], changes: Any) -> Document:
+    """Return a rule's document with changes merged in: objects member by member. Raises InvalidRuleError."""
+    if not isinstance(changes, Mapping):
+        raise InvalidRuleError([RuleProblem("", "Expected a JSON object.")])
+    if changes.get("name", name) != name:
+        raise InvalidRuleError([RuleProblem("name", "A rule keeps its name.")])
+    validate_document({**changes, "name": name})
+    return validate_document(deep_merge(before, changes))

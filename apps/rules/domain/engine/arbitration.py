@@ -27,9 +27,8 @@ from pydantic import Field
 
 from apps.core.domain.origin import WriteOrigin
 from apps.rules.domain.decimals import difference, reaches
-from apps.rules.domain.engine.record import MemoryRecord
+from apps.rules.domain.engine.record import MemoryRecord, source_rank, source_score
 from apps.rules.domain.engine.signals import Detection, SignalType
-from apps.rules.domain.engine.sources import source_rank, source_score
 from apps.rules.domain.section import Flag, Section, Share, Weight, Weights
 
 Side = Literal["candidate", "existing"]
@@ -154,7 +153,13 @@ def arbitrate(
         or by_score(candidate, existing, detection, config)
         or by_default(config.default_strategy)
     )
-    return result if respects_origins(result, candidate.origin, existing.origin) else by_origin(candidate, existing)
+    if respects_origins(result, candidate.origin, existing.origin):
+        return result
+    reason = (
+        f"The candidate comes from {candidate.origin}, the existing memory from {existing.origin}: "
+        "what is less trusted replaces nothing by itself, so the conflict is noticed, and both stay active."
+    )
+    return ArbitrationResult(Action.KEEP, None, None, DEFAULT_CONFIDENCE, reason, Strategy.TRUST)
 
 
 def respects_origins(result: ArbitrationResult, candidate: WriteOrigin, existing: WriteOrigin) -> bool:
@@ -163,15 +168,6 @@ def respects_origins(result: ArbitrationResult, candidate: WriteOrigin, existing
         return candidate == existing
     winner, loser = (candidate, existing) if result.winner == "candidate" else (existing, candidate)
     return not winner.is_below(loser)
-
-
-def by_origin(candidate: MemoryRecord, existing: MemoryRecord) -> ArbitrationResult:
-    """Return the decision to leave two memories of different origins to a person."""
-    reason = (
-        f"The candidate comes from {candidate.origin}, the existing memory from {existing.origin}: "
-        "what is less trusted replaces nothing by itself, so the conflict is noticed, and both stay active."
-    )
-    return ArbitrationResult(Action.KEEP, None, None, DEFAULT_CONFIDENCE, reason, Strategy.TRUST)
 
 
 def by_severity(conflicts: Iterable[DetectedConflict]) -> list[DetectedConflict]:

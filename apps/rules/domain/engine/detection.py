@@ -19,8 +19,8 @@ from apps.rules.domain.contradiction.words import PARTICLES
 from apps.rules.domain.decimals import difference, exceeds, reaches
 from apps.rules.domain.engine.pair_judge import judge_pair
 from apps.rules.domain.engine.record import MemoryRecord
+from apps.rules.domain.engine.sentences import distinct_terms
 from apps.rules.domain.engine.signals import Detection, DetectionConfig, Signal, SignalType
-from apps.rules.domain.engine.terms import distinct_terms
 from apps.rules.domain.engine.weighing import is_near, is_silent_about, weigh
 
 MAKE_A_CONFLICT = frozenset((SignalType.SEMANTIC, SignalType.KEYWORD, SignalType.CONTRADICTION))

@@ -1,20 +1,26 @@
 """The merge of two memories: spec 000 "Memory Merging"."""
 
+import math
+from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
+from typing import NamedTuple
 
 from pydantic import Field
 
+from apps.retrieval.domain.text.terms import query_terms
 from apps.rules.domain.decimals import DIGITS, difference, exceeds
-from apps.rules.domain.engine.record import MemoryRecord
+from apps.rules.domain.engine.record import MemoryRecord, higher_source
 from apps.rules.domain.engine.sentences import deduplicate, sense_of, split_sentences
 from apps.rules.domain.engine.sentences import likeness as shared_terms
-from apps.rules.domain.engine.sources import higher_source
-from apps.rules.domain.engine.summary import common_keywords, summarize
 from apps.rules.domain.section import Flag, Section, Share
 
 SMART_SIMILARITY = 0.7
+# Sentences kept of each memory.
+MAX_SENTENCES_EACH = 5
+MAX_COMMON_KEYWORDS = 10
 
 
 class ContentStrategy(StrEnum):
@@ -159,13 +165,9 @@ def merge_contents(
         return first, len(split_sentences(first)) if config.deduplicate else 0
     threshold = config.deduplicate_threshold if config.deduplicate else None
     if strategy is ContentStrategy.SUMMARIZE:
-        summary = summarize(first, second, threshold, shared)
-        return summary.text, summary.removed
+        return summarize(first, second, threshold, shared)
     joined = second if strategy is ContentStrategy.REPLACE else f"{first}\n{second}"
-    if threshold is None:
-        return joined, 0
-    unique = deduplicate(joined, threshold)
-    return unique.text, unique.removed
+    return (joined, 0) if threshold is None else deduplicate(joined, threshold)
 
 
 def merge_keywords(first: tuple[str, ...], second: tuple[str, ...], strategy: KeywordsStrategy) -> tuple[str, ...]:
@@ -181,3 +183,56 @@ def merge_keywords(first: tuple[str, ...], second: tuple[str, ...], strategy: Ke
 def normalise_keyword(keyword: str) -> str:
     """Return the form by which keywords are known: without case and superfluous spaces."""
     return " ".join(keyword.casefold().split())
+
+
+class Sentence(NamedTuple):
+    """A sentence without the spaces around it. content: its content terms."""
+
+    text: str
+    content: frozenset[str]
+
+
+def common_keywords(first: str, second: str) -> tuple[str, ...]:
+    """Return the content terms (stemmed) that two texts share, in the order of the first text, at most ten."""
+    others = set(query_terms(second))
+    return tuple(term for term in query_terms(first) if term in others)[:MAX_COMMON_KEYWORDS]
+
+
+def summarize(first: str, second: str, threshold: float | None, shared: Sequence[str]) -> tuple[str, int]:
+    """Summarize two texts by their key sentences, in order. Return how many duplicates of these were left out as well.
+
+    A sentence ranks higher, the more of its content terms occur in other sentences of both texts; common keywords count
+    twice. At most five sentences of each text stay, and a sentence with a common keyword that no kept one has stays
+    before others. threshold: of `deduplicate`; None keeps duplicates. shared: the common keywords of the texts.
+    """
+    texts = []
+    for whole in (first, second):
+        stripped = [sentence.strip() for sentence in split_sentences(whole)]
+        texts.append([Sentence(sentence, sense_of(sentence).content) for sentence in stripped if sentence])
+    counts = Counter(term for sentences in texts for sentence in sentences for term in sentence.content)
+    weights = {term: count * (2.0 if term in shared else 1.0) for term, count in counts.items()}
+    chosen = [key_sentences(sentences, weights, shared) for sentences in texts]
+    text = "\n".join(part for part in (" ".join(sentences) for sentences in chosen) if part)
+    if threshold is None:
+        return text, 0
+    unique, removed = deduplicate(text, threshold)
+    return " ".join(unique.split("\n")), removed
+
+
+def key_sentences(sentences: Sequence[Sentence], weights: dict[str, float], shared: Sequence[str]) -> list[str]:
+    """Return the highest ranking sentences of a text, in order."""
+    if len(sentences) <= MAX_SENTENCES_EACH:
+        return [sentence.text for sentence in sentences]
+    missing = set(shared)
+    # Half-way between the sum, which prefers long sentences, and the mean, which prefers short ones.
+    worth = [
+        math.fsum(weights[term] for term in sentence.content) / math.sqrt(max(len(sentence.content), 1))
+        for sentence in sentences
+    ]
+    chosen: set[int] = set()
+    while len(chosen) < MAX_SENTENCES_EACH:
+        left = [number for number in range(len(sentences)) if number not in chosen]
+        best = max(left, key=lambda number: (len(missing & sentences[number].content), worth[number]))
+        chosen.add(best)
+        missing -= sentences[best].content
+    return [sentences[number].text for number in sorted(chosen)]

@@ -1,4 +1,4 @@
-"""A memory in the conflict engine."""
+"""A memory in the conflict engine, and the order of sources by trust (spec 000 "Source-based arbitration")."""
 
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -7,6 +7,8 @@ import numpy as np
 import numpy.typing as npt
 
 from apps.core.domain.origin import WriteOrigin
+
+SOURCE_ORDER = ("user", "conversation", "skill", "system", "inferred")
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,3 +38,22 @@ class MemoryRecord:
     origin: WriteOrigin = WriteOrigin.APP
     known_share: float = 1.0
     embedding: npt.NDArray[np.float32] | None = field(default=None, repr=False)
+
+
+def source_rank(source: str) -> int:
+    """Return the rank of a source: 0 for the most trusted, 4 for the least. Case does not matter.
+
+    An unknown source ranks last, beside `inferred`.
+    """
+    known = source.strip().casefold()
+    return SOURCE_ORDER.index(known) if known in SOURCE_ORDER else len(SOURCE_ORDER) - 1
+
+
+def source_score(source: str) -> float:
+    """Return the factor of a source in the multi-factor score: from 1.0 for `user` in steps of 0.2 to 0.2."""
+    return 1.0 - source_rank(source) / len(SOURCE_ORDER)
+
+
+def higher_source(first: str, second: str) -> str:
+    """Return the more trusted source; of two of the same rank the alphabetically first, whatever their order."""
+    return min(first, second, key=lambda source: (source_rank(source), source))

@@ -1,4 +1,4 @@
-"""Sentences of a text, and duplicates among them."""
+"""Sentences of a text, duplicates among them, and the words by which two texts are compared."""
 
 import re
 from collections import Counter, defaultdict, deque
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from apps.core.domain.caches import SizedCache
 from apps.retrieval.domain.text.languages import STOPWORDS
-from apps.retrieval.domain.text.terms import count_words, query_terms_of, terms_of, tokenize, words_of
+from apps.retrieval.domain.text.terms import count_words, query_terms, query_terms_of, terms_of, tokenize, words_of
 from apps.rules.domain.decimals import reaches
 
 # What may end a sentence, read once from its first mark to its last space. The spaces belong to the sentence, so that
@@ -22,6 +22,7 @@ _MIN_SENTENCE_WORDS = 2
 _MAX_CACHED_CHARS = 1_000
 # Of the sentences with a word, so many are compared with the next one that has it: the nearest before it.
 MAX_COMPARED = 64
+_cache = SizedCache("words of texts", megabytes=3, entry_bytes=700, char_bytes=12)
 
 
 @dataclass(frozen=True)
@@ -34,14 +35,6 @@ class SentenceSense:
     terms: frozenset[str]
     content: frozenset[str]
     strict: frozenset[str]
-
-
-@dataclass(frozen=True)
-class Deduplicated:
-    """A text without its duplicate sentences, and their number."""
-
-    text: str
-    removed: int
 
 
 def split_sentences(text: str) -> list[str]:
@@ -107,8 +100,8 @@ def is_duplicate(dropped: SentenceSense, kept: SentenceSense, threshold: float) 
     )
 
 
-def deduplicate(text: str, threshold: float) -> Deduplicated:
-    """Return a text without duplicate sentences; of two the one with more content stays.
+def deduplicate(text: str, threshold: float) -> tuple[str, int]:
+    """Return a text without duplicate sentences, and their number; of two the one with more content stays.
 
     threshold: in [0, 1], see `is_duplicate`. A text without duplicates is returned unchanged. A sentence is compared
     with the MAX_COMPARED nearest before it that have a content word in common with it, for each of its words.
@@ -116,7 +109,7 @@ def deduplicate(text: str, threshold: float) -> Deduplicated:
     sentences = split_sentences(text)
     kept = numbers_without_duplicates([sense_of(sentence) for sentence in sentences], threshold)
     if len(kept) == len(sentences):
-        return Deduplicated(text, 0)
+        return text, 0
     # Where the last sentence of a line was dropped, the line still ends.
     parts: list[str] = []
     for number, sentence in enumerate(sentences):
@@ -124,7 +117,7 @@ def deduplicate(text: str, threshold: float) -> Deduplicated:
             parts.append(sentence)
         elif sentence.endswith("\n") and parts and not parts[-1].endswith("\n"):
             parts[-1] = parts[-1].rstrip() + "\n"
-    return Deduplicated("".join(parts).strip(), len(sentences) - len(kept))
+    return "".join(parts).strip(), len(sentences) - len(kept)
 
 
 def numbers_without_duplicates(senses: list[SentenceSense], threshold: float) -> set[int]:
@@ -142,3 +135,9 @@ def numbers_without_duplicates(senses: list[SentenceSense], threshold: float) ->
         for term in sense.content:
             with_term[term].append(number)
     return kept
+
+
+@_cache.remember
+def distinct_terms(text: str) -> frozenset[str]:
+    """Return the terms of a text. A text is compared with many others, so those of the last ones are remembered."""
+    return frozenset(query_terms(text))

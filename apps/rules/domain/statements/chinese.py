@@ -181,14 +181,9 @@ def read_report(clause: str) -> tuple[bool, str, str]:
     return True, who, rest
 
 
-def negations_in(body: str) -> int:
-    """Return how many words of a folded clause deny something."""
-    return sum(1 for found in _NEGATION.finditer(body) if found["negative"])
-
-
 def is_negative(body: str) -> bool:
     """Return whether a folded clause denies something; a double "not" does not."""
-    return negations_in(body) % 2 == 1
+    return sum(1 for found in _NEGATION.finditer(body) if found["negative"]) % 2 == 1
 
 
 def without_negations(body: str) -> str:

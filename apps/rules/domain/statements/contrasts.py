@@ -1,4 +1,7 @@
-"""Whether two texts speak of two counterparts: an elder and a younger son, this week and next, room 5 and room 6."""
+"""Whether two texts speak of two counterparts, or of occurrences on two days: both hold, whatever they have in common.
+
+An elder and a younger son, this week and next, room 5 and room 6.
+"""
 
 import re
 
@@ -29,6 +32,25 @@ _WEEKDAYS = re.compile(
 _ENUMERATED = re.compile(r"([^\W\d]+)\s?#?(\d+)")
 _FEW_WORDS = 5
 _KIN = "舅叔姑姨伯哥弟姐妹姊兒儿女孫孙"
+_MONTHS = (
+    "jan(?:uary|uar|vier)?|feb(?:ruary|ruar)?|f[ée]vr(?:ier)?|mar(?:ch|s|zo)?|märz|apr(?:il)?|avril|may|mai|mayo|june?"
+    "|juni|juin|junio|july?|juli|juillet|julio|aug(?:ust)?|ao[uû]t|agosto|sept?(?:ember|embre|iembre)?"
+    "|o[ck]t(?:ober|obre|ubre)?|nov(?:ember|embre|iembre)?|de[cz](?:ember|iembre)?|d[ée]c(?:embre)?|enero|febrero|abril"
+)
+_DAY = re.compile(
+    rf"\d{{4}}-\d\d-\d\d|\b\d{{1,2}}(?:st|nd|rd|th|er|\.)? (?:of |de )?(?:{_MONTHS})\b"
+    rf"|\b(?:{_MONTHS}) \d{{1,2}}(?:st|nd|rd|th)?\b(?!:)|\d{{1,2}} ?月 ?\d{{1,2}} ?[日號号]",
+    re.IGNORECASE,
+)
+# What says that the one took the place of the other.
+_CHANGED = re.compile(
+    r"\b(?:moved?|postponed?|reschedul\w*|brought forward|pushed|put (?:off|back)|delay\w*|cancel\w*|called off"
+    r"|instead|chang\w*|correct\w*|actually|sorry|rather than|new date|no longer|misread|mistak\w*|wrong"
+    r"|verschoben|verlegt|abgesagt|statt|korrektur|vorgezogen|report[ée]e?|repouss[ée]e?|annul[ée]e?|avanc[ée]e?"
+    r"|au lieu|aplaz\w*|anul\w*|adelant\w*|en vez)\b"
+    r"|改|延|取消|提前|更正|錯|错|變更|变更|変更|延期|中止|而不是|不是",
+    re.IGNORECASE,
+)
 
 
 def are_counterparts(older: str, newer: str) -> bool:
@@ -46,32 +68,23 @@ def are_counterparts(older: str, newer: str) -> bool:
 
 def are_numbered_apart(older: str, newer: str) -> bool:
     """Return whether two texts name things of one kind by other numbers: room 5, room 6."""
-    return have_other_numbers(older, newer) or are_enumerated(older, newer)
+    one, other = (
+        {(kind.lower().rstrip("s"), name.upper()) for kind, name in _NUMBERED.findall(text)} for text in (older, newer)
+    )
+    for kind in {kind for kind, _ in one} & {kind for kind, _ in other}:
+        names = {name for of, name in one if of == kind}
+        if names.isdisjoint({name for of, name in other if of == kind}):
+            return True
+    if max(len(older.split()), len(newer.split())) > _FEW_WORDS:
+        return False
+    # Two short texts that name the same thing by different numbers, and say hardly anything else.
+    first, second = (dict(_ENUMERATED.findall(text.lower())) for text in (older, newer))
+    return any(second[name] != number for name, number in first.items() if name in second)
 
 
 def weekdays_in(text: str) -> set[str]:
     """Return the days of the week that a text names."""
     return {"".join(found).lower() for found in _WEEKDAYS.findall(text)}
-
-
-def have_other_numbers(older: str, newer: str) -> bool:
-    """Return whether both name a thing of one kind by its number or letter, and none in common."""
-    one, other = (
-        {(kind.lower().rstrip("s"), name.upper()) for kind, name in _NUMBERED.findall(text)} for text in (older, newer)
-    )
-    kinds = {kind for kind, _ in one} & {kind for kind, _ in other}
-    return any(
-        {name for of, name in one if of == kind}.isdisjoint({name for of, name in other if of == kind})
-        for kind in kinds
-    )
-
-
-def are_enumerated(older: str, newer: str) -> bool:
-    """Return whether two short texts name the same thing by different numbers, and say hardly anything else."""
-    if max(len(older.split()), len(newer.split())) > _FEW_WORDS:
-        return False
-    one, other = (dict(_ENUMERATED.findall(text.lower())) for text in (older, newer))
-    return any(other[name] != number for name, number in one.items() if name in other)
 
 
 def are_other_kin(first: str, second: str, older: str, newer: str) -> bool:
@@ -81,3 +94,14 @@ def are_other_kin(first: str, second: str, older: str, newer: str) -> bool:
         if sides in ([(True, False), (False, True)], [(False, True), (True, False)]):
             return True
     return False
+
+
+def days_in(text: str) -> frozenset[str]:
+    """Return the days of the calendar that a text names, as written."""
+    return frozenset(found.lower().replace(" ", "") for found in _DAY.findall(text))
+
+
+def are_occurrences_apart(older: str, newer: str) -> bool:
+    """Return whether both texts name days, none of them in common, and the newer one says of no change."""
+    one, other = days_in(older), days_in(newer)
+    return bool(one and other) and one.isdisjoint(other) and not _CHANGED.search(newer)

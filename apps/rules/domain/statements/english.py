@@ -148,7 +148,9 @@ def read_body(sentence: str, body: str, corrects: bool) -> Statement:
     is_state = bool(_PAST_STATE.search(body, words)) and not is_passive_event(body) and not _PRESENT.search(body, words)
     is_past = bool(_PAST.search(body, words)) or is_state
     tense = Tense.PAST if is_past else Tense.FUTURE if _FUTURE.search(body, words) else Tense.PRESENT
-    begins = words_of_start(body)
+    # It may begin with a bound, or have a year: "In the shop, ...", "in 2019".
+    is_adverbial = body[:7].lower().startswith(("in ", "on ", "at ", "for ", "with ", "during ", "by ", "under "))
+    begins = MARKED if is_adverbial or _DIGIT.search(body) else frozenset()
     return Statement(
         text=sentence,
         body=body,
@@ -162,13 +164,6 @@ def read_body(sentence: str, body: str, corrects: bool) -> Statement:
         bounds=tuple(found.lower().strip(" ,") for found in _BOUND.find_all(body, words | begins)),
         holder=holder,
     )
-
-
-def words_of_start(body: str) -> frozenset[str]:
-    """Return marks of a sentence that may begin with a bound, or has a year: "In the shop, ...", "in 2019"."""
-    has_year = bool(_DIGIT.search(body))
-    is_adverbial = body[:7].lower().startswith(("in ", "on ", "at ", "for ", "with ", "during ", "by ", "under "))
-    return MARKED if has_year or is_adverbial else frozenset()
 
 
 def is_passive_event(body: str) -> bool:

@@ -52,16 +52,11 @@ def split_european(text: str) -> list[str]:
     return [sentence[:MAX_SENTENCE_CHARS] for sentence in found if sentence][:MAX_SENTENCES]
 
 
-def fold_european(sentence: str) -> str:
-    """Return a sentence in lower case with plain apostrophes and single spaces."""
-    return _SPACES.sub(" ", sentence.translate(_APOSTROPHES).lower()).strip()
-
-
 @SizedCache("statements", megabytes=1).remember
 def read_european(language: str, sentence: str) -> Statement:
     """Read a sentence of a language of EUROPEAN."""
     patterns = patterns_of(language)
-    plain = fold_european(sentence)
+    plain = _SPACES.sub(" ", sentence.translate(_APOSTROPHES).lower()).strip()
     opener = patterns.correction.match(plain)
     body = (plain[opener.end() :] if opener else plain).strip(_END)
     mood = mood_of(patterns, plain.rstrip(" \"'»)"), body)

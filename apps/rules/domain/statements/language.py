@@ -119,7 +119,8 @@ def language_of_words(text: str) -> str:
     for code, signs in _SIGNS.items():
         hits = words & signs
         if code == "fr":
-            hits |= {word for word in words if "'" in word and is_elided(word)}
+            # A word that has lost its vowel before another one: "l'équipe", "j'habite".
+            hits |= {word for word in words if _ELIDED.match(word) and word[2:] not in ("ll", "ve", "re")}
         own = len(hits - _IN_NAMES) + bool(_MARKS[code].search(lowered))
         count = len(hits - names)
         if count > score or (count == score and own > sure):
@@ -130,11 +131,6 @@ def language_of_words(text: str) -> str:
     if is_read(score, sure, against, len(found)) and not is_other(words, score):
         return best
     return UNKNOWN if is_other(words, max(score, english)) else marked(text, english, score)
-
-
-def is_elided(word: str) -> bool:
-    """Return whether a French word has lost its vowel before another one: "l'équipe", "j'habite"."""
-    return _ELIDED.match(word) is not None and word[2:] not in ("ll", "ve", "re")
 
 
 def is_read(score: int, sure: int, english: int, words: int) -> bool:

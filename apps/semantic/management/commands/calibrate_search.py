@@ -9,8 +9,7 @@ from rich.table import Table
 from apps.core.terminal import progress_bar
 from apps.llm.services import get_embedder
 from apps.retrieval.domain.planner import RowCounts, SearchCosts, plan
-from apps.semantic.search.calibration import MIN_ROWS, ROWS, calibrate
-from apps.semantic.search.costs import read_search_costs, write_search_costs
+from apps.semantic.search.costs import MIN_ROWS, ROWS, calibrate, read_search_costs, write_search_costs
 
 _SIZES = (1_000, 10_000, 50_000, 200_000, 1_000_000)
 _SHARES = (1.0, 0.1, 0.01, 0.001)

@@ -1,6 +1,5 @@
 """Look for conflicts among stored memories now."""
 
-from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
@@ -11,6 +10,7 @@ from apps.core.domain.scope import Scope
 from apps.core.terminal import progress_bar
 from apps.semantic.consolidation.run import RunEnd, RunLimits
 from apps.semantic.consolidation.services import consolidation_for, consolidation_preview, consolidation_run
+from apps.semantic.domain.receipt_words import count_text
 from apps.semantic.models import Consolidation, ConsolidationMode, Memory
 
 CONTINUE = "Repeat the command to continue."
@@ -46,7 +46,11 @@ class Command(BaseCommand):
         parser.add_argument("--max-decisions", type=int, default=50, help="The most receipts to write (50).")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        scope, named = read_scope(options), find_named(options)
+        scope, named = read_scope(options), None
+        if options["name"]:
+            named = Consolidation.objects.filter(name=options["name"]).first()
+            if named is None:
+                raise CommandError(f"There is no consolidation {options['name']!r}.")
         if options["dry_run"]:
             self.preview(named.scope if named else scope)
             return
@@ -89,19 +93,3 @@ def read_scope(options: Mapping[str, Any]) -> Scope:
     if options["name"] and options["decide"]:
         raise CommandError("A named consolidation has its own mode; change it in the admin.")
     return scope
-
-
-def find_named(options: Mapping[str, Any]) -> Consolidation | None:
-    """Return the consolidation that the options name, if they name one. Raises CommandError."""
-    if not options["name"]:
-        return None
-    found = Consolidation.objects.filter(name=options["name"]).first()
-    if found is None:
-        raise CommandError(f"There is no consolidation {options['name']!r}.")
-    return found
-
-
-def count_text(outcomes: Counter[str]) -> str:
-    """Return counts as words."""
-    counts = (f"{count} {outcome.replace('_', ' ')}" for outcome, count in sorted(outcomes.items()))
-    return ", ".join(counts) or "none"

@@ -1,6 +1,5 @@
 """Put undecided pairs of memories to the chat model now."""
 
-from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
@@ -8,6 +7,7 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from apps.core.domain.scope import Scope
 from apps.core.terminal import progress_bar
+from apps.semantic.domain.receipt_words import count_text
 from apps.semantic.judge.run import JudgeEnd
 from apps.semantic.judge.services import judge_preview, judge_run, judge_status, judge_update
 
@@ -74,8 +74,3 @@ def read_scope(options: Mapping[str, Any]) -> Scope:
     if bool(scope.named()) == options["everyone"]:
         raise CommandError("Name a scope (--user, --household, --persona), or use --everyone.")
     return scope
-
-
-def count_text(counts: Counter[str]) -> str:
-    """Return counts as words."""
-    return ", ".join(f"{count} {name.replace('_', ' ')}" for name, count in sorted(counts.items())) or "none"

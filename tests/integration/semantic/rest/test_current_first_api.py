@@ -9,7 +9,7 @@ from django.conf import LazySettings
 
 from apps.core.domain.scope import Access, Permission, Scope
 from apps.semantic.models import Conflict, ConflictOutcome, Memory, Origin
-from apps.semantic.search.open_conflicts import conflicts_by_memory, read_open_conflicts
+from apps.semantic.search.fetch import read_open_conflicts
 from tests.api import Api, api_for, contents
 
 pytestmark = pytest.mark.django_db
@@ -135,7 +135,7 @@ def test_every_bound_sees_the_conflicts_of_its_scope_only(api: Api, prices: list
     for scope, count in ((Scope(), 1), (Scope("ana"), 1), (Scope("ben"), 0), (Scope("ana", "home"), 0)):
         found = read_open_conflicts(Access(scope, Permission.READ, "test"), ids)
         assert len(found) == count
-        assert set(conflicts_by_memory(found)) == (set(ids) if count else set())
+        assert {memory for one in found for memory in one.memories} == (set(ids) if count else set())
 
 
 def test_statement_of_another_scope_is_of_another_matter() -> None:

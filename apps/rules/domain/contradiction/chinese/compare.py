@@ -77,7 +77,9 @@ def compare(older: Clause, newer: Clause) -> Evidence | None:
 
 def compare_frames(older: Clause, newer: Clause, one: Frame, other: Frame) -> Evidence | None:
     """Return the evidence that two clauses have for one topic different values."""
-    if other.relation not in _REPLACES[one.relation] or not is_one_topic(one, other):
+    own, theirs = _OWN.sub("", one.topic), _OWN.sub("", other.topic)  # "我体重" is "体重"
+    is_one_topic = one.topic == other.topic or (own == theirs and len(own) > 1)
+    if other.relation not in _REPLACES[one.relation] or not is_one_topic:
         return None
     if are_equal(one.value, other.value):
         return None
@@ -87,12 +89,6 @@ def compare_frames(older: Clause, newer: Clause, one: Frame, other: Frame) -> Ev
         return None
     reason = Reason.REPLACED if kind_of(one.value)[0] in (ValueKind.WORDS, ValueKind.CODE) else Reason.VALUE
     return Evidence(reason, score, older.text, newer.text, ((one.value, other.value),), (one.topic,))
-
-
-def is_one_topic(one: Frame, other: Frame) -> bool:
-    """Return whether two frames are about the same: "我体重" is "体重"."""
-    own = _OWN.sub("", one.topic)
-    return one.topic == other.topic or (own == _OWN.sub("", other.topic) and len(own) > 1)
 
 
 def score_of(one: Frame, other: Frame, *, changes: bool) -> float:

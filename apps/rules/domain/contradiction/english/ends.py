@@ -123,7 +123,10 @@ def find_change_of_mind(old: Frame, new: Frame) -> Judged:
     if not theirs and any(token.text in ("it", "them", "that") for token in new.rest):
         theirs = ours if ours and ours <= keys_of(analyse(new.statement.text).whole.tokens) else theirs
     if old.subject_keys != new.subject_keys:
-        return find_turned(old, new)
+        # The same words are denied with another subject: "the insurance covers it", "it isn't covered by".
+        is_same = old.content == new.content and len(old.content) >= MIN_SHARED and turning(old) == turning(new)
+        is_turned_round = is_same and old.is_negative != new.is_negative and says_change(new)
+        return (Reason.NEGATION, ACT, old.statement.body, new.statement.body) if is_turned_round else None
     pair = written((*old.group, *old.rest)), written((*new.group, *new.rest))
     if attitude_of(old) * attitude_of(new) < 0 and ours == theirs and ours:
         return Reason.OPPOSITE, ACT, *pair
@@ -135,14 +138,6 @@ def find_change_of_mind(old: Frame, new: Frame) -> Judged:
         return Reason.ATTRIBUTE, ACT, *pair
     is_denied = old.is_negative != new.is_negative and old.relation == new.relation
     return (Reason.NEGATION, ACT, *pair) if is_denied and is_turned(old, new, ours, theirs) else None
-
-
-def find_turned(old: Frame, new: Frame) -> Judged:
-    """Return that the same words are denied with another subject: "the insurance covers it", "it isn't covered by"."""
-    is_same = old.content == new.content and len(old.content) >= MIN_SHARED and turning(old) == turning(new)
-    if not is_same or old.is_negative == new.is_negative or not says_change(new):
-        return None
-    return Reason.NEGATION, ACT, old.statement.body, new.statement.body
 
 
 def is_closed(old: Frame, new: Frame) -> bool:
