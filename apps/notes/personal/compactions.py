@@ -7,8 +7,7 @@ from uuid import UUID
 from apps.core.db.scoped import scope_filter
 from apps.core.db.user_locks import hold_users
 from apps.core.personal.columns import Columns
-from apps.core.personal.erase import delete_in_parts
-from apps.core.personal.store import ExportRequest, Line, LineError, PersonalStore
+from apps.core.personal.store import ExportRequest, Line, LineError, UserTable
 from apps.core.steps import Step, no_step
 from apps.notes.compaction.decide import draft_of
 from apps.notes.compaction.run import INTERRUPTED
@@ -19,7 +18,7 @@ _CHUNK = 200
 OF_OPERATORS = {"actor": "", "decided_by": ""}
 
 
-class CompactionStore(PersonalStore):
+class CompactionStore(UserTable):
     """Compactions with their drafts and what became of each fact."""
 
     name = "note_compactions"
@@ -29,11 +28,11 @@ class CompactionStore(PersonalStore):
 
     def export(self, asked: ExportRequest) -> Iterator[Line]:
         """Yield the compactions in scope; none where a part of a person is asked for, or a filter is given."""
-        scope, columns = asked.scope, Columns(Compaction, without=("draft",))
-        if scope.household_id is not None or scope.persona_id is not None or asked.filters:
+        if not asked.is_of_whole_people:
             return
+        columns = Columns(Compaction, without=("draft",))
         hidden = {} if asked.is_operator else OF_OPERATORS
-        for row in Compaction.objects.filter(scope_filter(scope)).order_by("pk").iterator(_CHUNK):
+        for row in Compaction.objects.filter(scope_filter(asked.scope)).order_by("pk").iterator(_CHUNK):
             yield {"kind": "compaction", **columns.values(row), **hidden, "draft": draft_of(row).decode()}
 
     def load(self, lines: Sequence[Line]) -> int:
@@ -53,16 +52,11 @@ class CompactionStore(PersonalStore):
         hold_users(row.user_id for row in rows.values())
         return len(Compaction.objects.bulk_create(rows.values()))
 
-    def count(self, user_id: str) -> int:
-        """Return how many compactions there are."""
-        return Compaction.objects.filter(user_id=user_id).count()
-
     def forget(self, user_id: str, step: Step = no_step) -> Iterator[int]:
         """Delete them in parts. A call of a model that is under way finds no row to record its answer in."""
-        step("note compactions")
-        yield from delete_in_parts(Compaction.objects.filter(user_id=user_id))
+        return super().forget(user_id, step)
 
     def find(self, user_id: str) -> Iterator[str]:
         """Yield where compactions are left."""
-        if Compaction.objects.filter(user_id=user_id).exists():
+        if self.count(user_id):
             yield "compactions of notes"

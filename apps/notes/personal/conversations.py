@@ -9,7 +9,7 @@ from django.db.models import Model
 from apps.core.db.scoped import scope_filter
 from apps.core.db.user_locks import hold_users
 from apps.core.personal.columns import Columns
-from apps.core.personal.store import ExportRequest, Line, LineError, PersonalStore
+from apps.core.personal.store import ExportRequest, Line, LineError, UserTable
 from apps.core.steps import Step, no_step
 from apps.notes.models import Conversation, ConversationMessage, ExtractedFact, ExtractionRun
 
@@ -29,7 +29,7 @@ OF_OPERATORS = {RUN: {"actor": ""}, FACT: {"undone_by": ""}}
 _CHUNK = 1_000
 
 
-class ConversationStore(PersonalStore):
+class ConversationStore(UserTable):
     """Conversations of users with their messages, runs of extraction and the facts that these found."""
 
     name = "conversations"
@@ -40,7 +40,7 @@ class ConversationStore(PersonalStore):
     def export(self, asked: ExportRequest) -> Iterator[Line]:
         """Yield the rows of the users in scope. None where a part of a person is asked for, or a filter is given."""
         scope = asked.scope
-        if scope.household_id is not None or scope.persona_id is not None or asked.filters:
+        if not asked.is_of_whole_people:
             return
         for kind, model in TABLES.items():
             columns = Columns(model)
@@ -57,7 +57,10 @@ class ConversationStore(PersonalStore):
         model, names = TABLES[kind], REFERENCES[kind]
         columns = Columns(model)
         further = (*names, SESSION) if kind == MESSAGE else names
-        values = [read_line(columns, place, line, further) for place, line in enumerate(lines)]
+        values = [columns.read_at(place, line, further) for place, line in enumerate(lines)]
+        for place, found in enumerate(values):
+            if not found["user_id"]:
+                raise LineError(place, "user_id is blank")
         known = {name: keys_of(TABLES[RUN if name == "run" else MESSAGE], lines, name) for name in names}
         sessions = session_keys(lines) if kind in {RUN, MESSAGE} else {}
         rows = []
@@ -73,10 +76,6 @@ class ConversationStore(PersonalStore):
         before = model._default_manager.count()
         model._default_manager.bulk_create(rows, ignore_conflicts=True)
         return model._default_manager.count() - before
-
-    def count(self, user_id: str) -> int:
-        """Return how many rows there are."""
-        return sum(model._default_manager.filter(user_id=user_id).count() for model in self.models)
 
     def forget(self, user_id: str, step: Step = no_step) -> Iterator[int]:
         """Delete the facts first, then messages, runs and conversations, in chunks."""
@@ -98,17 +97,6 @@ def references(row: Model, names: Sequence[str]) -> dict[str, str | None]:
     """Return the ids of what a row refers to."""
     others = {name: getattr(row, name) for name in names}
     return {name: None if other is None else str(other.uuid) for name, other in others.items()}
-
-
-def read_line(columns: Columns, place: int, line: Line, further: Sequence[str]) -> dict[str, Any]:
-    """Return the columns of a line. Raises LineError."""
-    try:
-        found = columns.read(line, further)
-        if not found["user_id"]:
-            raise ValueError("user_id is blank")
-    except ValueError as error:
-        raise LineError(place, str(error)) from error
-    return found
 
 
 def keys_of(model: type[Model], lines: Sequence[Line], name: str) -> dict[str, int]:

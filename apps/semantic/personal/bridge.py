@@ -7,10 +7,10 @@ from apps.core.db.user_locks import hold_users
 from apps.core.domain.filters.expression import EVERYTHING
 from apps.core.personal.columns import Columns
 from apps.core.personal.settings_table import SettingsStore
-from apps.core.personal.store import ExportRequest, Line, PersonalStore
+from apps.core.personal.store import ExportRequest, Line, UserTable
 from apps.semantic.models import BridgeAudit, Ingestion, Memory, OnPruneChoices, RoutingPolicy
 from apps.semantic.personal.memories import AT_ONCE, among, asked_memories, uuid_at
-from apps.semantic.personal.receipts import number_at, numbers_of, read_at, references
+from apps.semantic.personal.receipts import number_at, numbers_of, references
 
 ROUTED, AUDIT = "routed_event", "audit_record"
 # Which policy wanted an event and how it went is for operators, as is who pruned it.
@@ -18,9 +18,12 @@ OF_ROUTED = {"policy": "", "on_prune": OnPruneChoices.DEMOTE.value, "tries": 0, 
 OF_AUDIT = {"policy": "", "actor": ""}
 
 
-class BridgeTransfer(PersonalStore):
-    """Exports the course of events and the audit of pruned ones, and loads them again."""
+class BridgeStore(UserTable):
+    """The course of events that become memories, and the audit of those that were pruned."""
 
+    name = "bridge"
+    order = 40
+    models = (Ingestion, BridgeAudit)
     kinds = (ROUTED, AUDIT)
 
     def export(self, asked: ExportRequest) -> Iterator[Line]:
@@ -48,7 +51,7 @@ def load_courses(lines: Sequence[Line]) -> int:
     memories, rows = numbers_of(Memory, lines, ("memory",)), []
     for place, (uuid, line) in enumerate(zip(uuids, lines, strict=True)):
         if uuid not in known:
-            row = Ingestion(**read_at(columns, place, line, ("memory",)))
+            row = Ingestion(**columns.read_at(place, line, ("memory",)))
             if line.get("memory") is not None:
                 row.memory_id = number_at(place, line, "memory", memories)
             rows.append(row)
@@ -61,7 +64,7 @@ def load_audit(lines: Sequence[Line]) -> int:
     columns, uuids = Columns(BridgeAudit), [uuid_at(place, line, "uuid") for place, line in enumerate(lines)]
     known = set(BridgeAudit.objects.filter(uuid__in=uuids).values_list("uuid", flat=True))
     rows = [
-        BridgeAudit(**read_at(columns, place, line, ()))
+        BridgeAudit(**columns.read_at(place, line))
         for place, (uuid, line) in enumerate(zip(uuids, lines, strict=True))
         if uuid not in known
     ]

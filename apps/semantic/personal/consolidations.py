@@ -3,18 +3,21 @@
 from collections.abc import Iterator, Sequence
 
 from apps.core.personal.columns import Columns
-from apps.core.personal.store import ExportRequest, Line, PersonalStore
+from apps.core.personal.store import ExportRequest, Line, UserTable
 from apps.semantic.models import Consolidation, Memory
-from apps.semantic.personal.receipts import number_at, numbers_of, read_at
+from apps.semantic.personal.receipts import number_at, numbers_of
 
 CONSOLIDATION, LAST = "consolidation", "last_memory"
 # The number of a row of this hub, which is exported as the memory that has it.
 CURSOR = ("cursor",)
 
 
-class ConsolidationTransfer(PersonalStore):
-    """Exports consolidations and loads those that the hub does not have, with the memories where they stopped."""
+class ConsolidationStore(UserTable):
+    """Where consolidations look, which may be one user's memories, and the memories where they stopped."""
 
+    name = "consolidations"
+    order = 50
+    models = (Consolidation,)
     kinds = (CONSOLIDATION,)
 
     def export(self, asked: ExportRequest) -> Iterator[Line]:
@@ -32,7 +35,7 @@ class ConsolidationTransfer(PersonalStore):
         known = set(Consolidation.objects.values_list("name", flat=True))
         rows = []
         for place, line in enumerate(lines):
-            row = Consolidation(**read_at(columns, place, line, (LAST,)))
+            row = Consolidation(**columns.read_at(place, line, (LAST,)))
             if line.get(LAST) is not None:
                 row.cursor = number_at(place, line, LAST, memories)
             if row.name not in known:

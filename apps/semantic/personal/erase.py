@@ -1,4 +1,4 @@
-"""Forgetting of a user's memories with vectors, history, receipts and indexes, and of what the bridge knows."""
+"""Forgetting of a user's memories with vectors, history, receipts and indexes."""
 
 from collections.abc import Iterator
 from typing import Any
@@ -6,15 +6,13 @@ from typing import Any
 from django.db import transaction
 from django.db.models import Q, QuerySet
 
-from apps.core.personal.erase import ROWS_AT_ONCE, delete_in_parts
+from apps.core.personal.erase import ROWS_AT_ONCE
 from apps.core.personal.store import PersonalStore
 from apps.core.steps import Step, no_step
 from apps.semantic.index.cache import index_cache
 from apps.semantic.index.snapshots import snapshots_remove, snapshots_with
 from apps.semantic.models import (
-    BridgeAudit,
     Conflict,
-    Consolidation,
     Ingestion,
     JudgedPair,
     Memory,
@@ -106,33 +104,3 @@ def forget_receipts(user_id: str) -> int:
     delete_raw(JudgedPair.objects.filter(notice__in=keys))
     delete_raw(Conflict.objects.filter(pk__in=keys))
     return len(keys)
-
-
-class BridgeErasure(PersonalStore):
-    """Counts, forgets and finds events on their way to becoming memories, and the audit of pruned ones."""
-
-    def count(self, user_id: str) -> int:
-        return sum(model.objects.filter(user_id=user_id).count() for model in (Ingestion, BridgeAudit))
-
-    def forget(self, user_id: str, step: Step = no_step) -> Iterator[int]:
-        yield from delete_in_parts(Ingestion.objects.filter(user_id=user_id))
-        yield from delete_in_parts(BridgeAudit.objects.filter(user_id=user_id))
-
-    def find(self, user_id: str) -> Iterator[str]:
-        for model in (Ingestion, BridgeAudit):
-            if model.objects.filter(user_id=user_id).exists():
-                yield model._meta.db_table
-
-
-class ConsolidationErasure(PersonalStore):
-    """Counts, forgets and finds consolidations of one user's memories."""
-
-    def count(self, user_id: str) -> int:
-        return Consolidation.objects.filter(user_id=user_id).count()
-
-    def forget(self, user_id: str, step: Step = no_step) -> Iterator[int]:
-        yield from delete_in_parts(Consolidation.objects.filter(user_id=user_id))
-
-    def find(self, user_id: str) -> Iterator[str]:
-        if self.count(user_id):
-            yield "semantic_consolidation"

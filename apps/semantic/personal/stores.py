@@ -1,10 +1,7 @@
 """The stores of the memories, one for each group of tables that is exported and forgotten together."""
 
 from apps.semantic.models import (
-    BridgeAudit,
     Conflict,
-    Consolidation,
-    Ingestion,
     JudgedPair,
     Memory,
     MemoryEmbedding,
@@ -12,9 +9,9 @@ from apps.semantic.models import (
     MemoryShard,
     RecallCheck,
 )
-from apps.semantic.personal.bridge import BridgeTransfer, RoutingPolicyStore
-from apps.semantic.personal.consolidations import ConsolidationTransfer
-from apps.semantic.personal.erase import BridgeErasure, ConsolidationErasure, MemoryErasure, ReceiptErasure
+from apps.semantic.personal.bridge import BridgeStore, RoutingPolicyStore
+from apps.semantic.personal.consolidations import ConsolidationStore
+from apps.semantic.personal.erase import MemoryErasure, ReceiptErasure
 from apps.semantic.personal.memories import MemoryTransfer
 from apps.semantic.personal.receipts import ReceiptTransfer
 from apps.semantic.personal.uses import UseStore
@@ -34,22 +31,6 @@ class ReceiptStore(ReceiptErasure, ReceiptTransfer):
     name = "receipts"
     order = 30
     models = (Conflict, JudgedPair)
-
-
-class BridgeStore(BridgeErasure, BridgeTransfer):
-    """The course of events that become memories, and the audit of those that were pruned."""
-
-    name = "bridge"
-    order = 40
-    models = (Ingestion, BridgeAudit)
-
-
-class ConsolidationStore(ConsolidationErasure, ConsolidationTransfer):
-    """Where consolidations look, which may be one user's memories."""
-
-    name = "consolidations"
-    order = 50
-    models = (Consolidation,)
 
 
 STORES = (RoutingPolicyStore(), MemoryStore(), UseStore(), ReceiptStore(), BridgeStore(), ConsolidationStore())

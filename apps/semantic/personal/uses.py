@@ -7,7 +7,7 @@ from django.db.models import Q
 from apps.core.db.user_locks import hold_users
 from apps.core.personal.columns import Columns
 from apps.core.personal.erase import delete_in_parts, names_user, naming
-from apps.core.personal.store import ExportRequest, Line, LineError, PersonalStore
+from apps.core.personal.store import ExportRequest, Line, PersonalStore
 from apps.core.steps import Step, no_step
 from apps.semantic.models import Memory, MemoryUse
 from apps.semantic.uses.record import memory_uses
@@ -36,10 +36,7 @@ class UseStore(PersonalStore):
         known = dict(Memory.objects.filter(uuid__in=[line.get("memory") for line in lines]).values_list("uuid", "pk"))
         keys = {str(uuid): pk for uuid, pk in known.items()}
         for place, line in enumerate(lines):
-            try:
-                row = MemoryUse(**columns.read(line, {"memory"}))
-            except ValueError as error:
-                raise LineError(place, str(error)) from error
+            row = MemoryUse(**columns.read_at(place, line, {"memory"}))
             if (pk := keys.get(str(line.get("memory")))) is not None:
                 row.memory_id = pk
                 rows.append(row)

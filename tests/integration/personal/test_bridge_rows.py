@@ -13,7 +13,7 @@ from apps.core.personal.export import encode_line, export_lines, permitted_expor
 from apps.core.personal.store import ExportRequest
 from apps.semantic.domain.memory import MemoryDraft
 from apps.semantic.models import BridgeAudit, Conflict, Ingestion, JudgedPair
-from apps.semantic.personal.bridge import OF_AUDIT, OF_ROUTED, BridgeTransfer
+from apps.semantic.personal.bridge import OF_AUDIT, OF_ROUTED, BridgeStore
 from apps.semantic.personal.receipts import ASKING
 from apps.semantic.services import memory_save
 from tests.integration.personal.hubs import ACCESS, NOW, empty_hub, exported, imported
@@ -45,10 +45,10 @@ def test_nothing_is_loaded_for_a_user_who_is_being_forgotten(kind: str, model: A
     with transaction.atomic():
         lock_user("ana", utcnow(SYSTEM_CLOCK))
     with pytest.raises(UserLockedError), transaction.atomic():
-        BridgeTransfer().load(found)
+        BridgeStore().load(found)
     assert not model.objects.exists()
     unlock_user("ana")
-    assert BridgeTransfer().load(found) == 1
+    assert BridgeStore().load(found) == 1
 
 
 def test_a_key_that_is_no_operators_sees_nothing_of_policies_and_tries() -> None:
