@@ -11,8 +11,7 @@ from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 from unfold.widgets import UnfoldAdminSelectWidget
 
-from apps.core.admin.differences import render_difference
-from apps.core.admin.kit import moment, operator_access
+from apps.core.admin.kit import moment, operator_access, render_difference
 from apps.core.domain.errors import MemoryHubError
 from apps.core.pages.sayings import say
 from apps.sync.admin.words import ITEM_PAGE, SHOWN_COMMIT_CHARS
