@@ -16,7 +16,7 @@ from django_q.tasks import async_task
 from apps.core.domain.clock import SYSTEM_CLOCK, utcnow
 from apps.core.domain.scope import Scope
 from apps.core.personal.admin_log import AdminStore
-from apps.events.personal.erase import QueueStore, texts_of
+from apps.events.personal.stores import QueueStore, texts_of
 from apps.events.services import schedules_ensure
 from apps.people.erasure.run import erasure_run
 from apps.people.services import erasure_request

@@ -1,11 +1,14 @@
-"""An app asks for a key, a person answers, the app fetches it once."""
+"""An app asks for a key with a code, a person answers, the app fetches it once. Codes are kept as digests alone."""
 
+import ipaddress
+import secrets
 from dataclasses import dataclass
 from datetime import timedelta
 from uuid import UUID
 
 from django.db import connection, transaction
 from django.db.models import Count, QuerySet
+from django.utils.crypto import salted_hmac
 
 from apps.audit.services import record
 from apps.core.db.user_locks import hold_users
@@ -15,10 +18,15 @@ from apps.core.domain.scope import PERMISSION_ORDER, Permission, Scope
 from apps.core.models import ApiKey
 from apps.core.pauses import PERSON
 from apps.core.services import key_create
-from apps.people.connecting.codes import digest_of, new_device_code, new_user_code, read_user_code
-from apps.people.connecting.networks import networks_of
 from apps.people.models import ConnectionRequest, ConnectionState
 
+# Without vowels, so that no word comes about, and without letters that look like others (RFC 8628, 6.1).
+LETTERS = "BCDFGHJKLMNPQRSTVWXZ"
+USER_CODE_CHARS = 8
+_SALT = "memoryhub.people.connecting"
+# A device has as many addresses as it likes within 64 bits of IPv6, and a line of a provider up to 48 bits.
+CLIENT_BITS = {4: 32, 6: 64}
+BLOCK_BITS = {4: 24, 6: 48}
 LIFETIME = timedelta(minutes=10)
 INTERVAL_SECONDS = 5
 # How much an app that asks too often has to wait longer each time (RFC 8628, 3.5).
@@ -29,6 +37,37 @@ MAX_PER_CLIENT, MAX_PER_BLOCK, MAX_IN_ALL = 20, 60, 1_000
 # An advisory lock with a key of its own: requests are counted one after the other.
 COUNT_LOCK = 0x636F_6E6E
 MAX_NAME_CHARS = 100
+
+
+def new_user_code() -> str:
+    """Return a code for the person: 8 letters, of 2.5e10 that there are."""
+    return "".join(secrets.choice(LETTERS) for _ in range(USER_CODE_CHARS))
+
+
+def show_user_code(code: str) -> str:
+    """Return a code as people read it: ABCD-EFGH."""
+    return f"{code[:4]}-{code[4:]}"
+
+
+def read_user_code(typed: str) -> str | None:
+    """Return the code that a person typed, in whatever case and with whatever between the letters; None for no code."""
+    letters = "".join(one for one in typed.upper() if one.isalnum())
+    is_code = len(letters) == USER_CODE_CHARS and set(letters) <= set(LETTERS)
+    return letters if is_code else None
+
+
+def digest_of(kind: str, code: str) -> str:
+    """Return what is kept of a code or an address: HMAC-SHA256 with a key made of the hub's secret. kind: of it."""
+    return salted_hmac(f"{_SALT}.{kind}", code, algorithm="sha256").hexdigest()
+
+
+def networks_of(address: str) -> tuple[str, str]:
+    """Return the network of one client, and the wider block that one party may have, of an address as text."""
+    read = ipaddress.ip_address(address)
+    client, block = (
+        ipaddress.ip_network((read, bits[read.version]), strict=False) for bits in (CLIENT_BITS, BLOCK_BITS)
+    )
+    return str(client.network_address), str(block.network_address)
 
 
 @dataclass(frozen=True)
@@ -52,7 +91,7 @@ def connection_request(*, name: str, permission: Permission, address: str, clock
     with connection.cursor() as cursor:
         cursor.execute("SELECT pg_advisory_xact_lock(%s)", [COUNT_LOCK])
     make_room(ConnectionRequest.objects.filter(created_at__gt=now - LIFETIME), **digests)
-    device_code, user_code = new_device_code(), new_user_code()
+    device_code, user_code = secrets.token_urlsafe(32), new_user_code()
     request = ConnectionRequest.objects.create(
         name=name,
         permission=permission,
@@ -154,20 +193,15 @@ def fetch(device_code: str, clock: Clock) -> tuple[ApiKey, str] | InvalidInputEr
     if request.state == ConnectionState.WAITING:
         request.save(update_fields=["asked_at"])
         return refusal("The person has not answered yet.", code="authorization_pending")
-    return hand_over(request, clock)
-
-
-def hand_over(request: ConnectionRequest, clock: Clock) -> tuple[ApiKey, str]:
-    """Make the key of a confirmed request."""
-    user_id = request.user_id
-    actor = f"{PERSON}{user_id}"
-    key, secret = key_create(
-        name=free_name(request.name),
-        scope=Scope(user_id),
-        permission=Permission(request.permission),
-        actor=actor,
-        clock=clock,
-    )
+    user_id, actor = request.user_id, f"{PERSON}{request.user_id}"
+    # Names of keys say which key wrote what, so none is given twice.
+    name, number = request.name, 1
+    while ApiKey.objects.filter(name=name).exists() or ApiKey.objects.filter(former_names__contains=[name]).exists():
+        number += 1
+        end = f" ({number})"
+        name = f"{request.name[: MAX_NAME_CHARS - len(end)]}{end}"
+    permission = Permission(request.permission)
+    key, secret = key_create(name=name, scope=Scope(user_id), permission=permission, actor=actor, clock=clock)
     request.state, request.user_id = ConnectionState.FETCHED, ""
     request.save(update_fields=["state", "user_id", "asked_at"])
     record(
@@ -175,16 +209,6 @@ def hand_over(request: ConnectionRequest, clock: Clock) -> tuple[ApiKey, str]:
         scope=Scope(user_id), detail={"name": key.name},
     )  # fmt: skip
     return key, secret
-
-
-def free_name(wanted: str) -> str:
-    """Return a name that no key has or had: their names say which key wrote what."""
-    name, number = wanted, 1
-    while ApiKey.objects.filter(name=name).exists() or ApiKey.objects.filter(former_names__contains=[name]).exists():
-        number += 1
-        end = f" ({number})"
-        name = f"{wanted[: MAX_NAME_CHARS - len(end)]}{end}"
-    return name
 
 
 def refusal(detail: str, *, code: str) -> InvalidInputError:

@@ -2,7 +2,6 @@
 
 import logging
 from datetime import datetime, timedelta
-from typing import Any
 
 from django.db import transaction
 
@@ -32,13 +31,17 @@ def erasure_plan(*, user_id: str, keeps_account: bool, actor: str, clock: Clock 
         hold_users([user_id])
         now = utcnow(clock)
         before = Pause.objects.select_for_update().filter(user_id=user_id).first()
+        kept = None
+        if before is not None:  # what brings the pause back
+            until = before.until.isoformat() if before.until else None
+            kept = {"since": before.since.isoformat(), "until": until, "by": before.by}
         plan, is_new = PlannedErasure.objects.get_or_create(
             user_id=user_id,
             defaults={
                 "requested_at": now,
                 "due_at": now + GRACE,
                 "keeps_account": keeps_account,
-                "pause_before": pause_as_json(before),
+                "pause_before": kept,
             },
         )
         if is_new:
@@ -62,7 +65,10 @@ def plan_take_back(*, user_id: str) -> None:
     if plan.pause_before is None:
         pause_end(user_id=user_id)
     else:
-        Pause.objects.filter(user_id=user_id).update(**pause_from_json(plan.pause_before))
+        until = datetime.fromisoformat(plan.pause_before["until"]) if plan.pause_before["until"] else None
+        Pause.objects.filter(user_id=user_id).update(
+            since=datetime.fromisoformat(plan.pause_before["since"]), until=until, by=plan.pause_before["by"]
+        )
 
 
 def plans_begin(*, clock: Clock = SYSTEM_CLOCK) -> None:
@@ -92,17 +98,3 @@ def plan_begin(plan_id: int, clock: Clock) -> None:
         uuid=plan.uuid,
         keeps_account=plan.keeps_account,
     )
-
-
-def pause_as_json(pause: Pause | None) -> dict[str, Any] | None:
-    """Return what brings a pause back."""
-    if pause is None:
-        return None
-    until = pause.until.isoformat() if pause.until else None
-    return {"since": pause.since.isoformat(), "until": until, "by": pause.by}
-
-
-def pause_from_json(kept: dict[str, Any]) -> dict[str, Any]:
-    """Return the columns of a pause that comes back."""
-    until = datetime.fromisoformat(kept["until"]) if kept["until"] else None
-    return {"since": datetime.fromisoformat(kept["since"]), "until": until, "by": kept["by"]}

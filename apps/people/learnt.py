@@ -1,8 +1,8 @@
-"""Forgetting all that a key learnt of a person, in parts, and undoing it as a whole."""
+"""How much a key learnt of a person; forgetting all of it, in parts, and undoing that as a whole."""
 
 import logging
 from collections.abc import Collection
-from datetime import datetime
+from dataclasses import dataclass
 from uuid import UUID
 
 from django.db import transaction
@@ -10,24 +10,50 @@ from django_q.tasks import async_task
 
 from apps.core.db.user_locks import hold_users
 from apps.core.domain.clock import SYSTEM_CLOCK, Clock, utcnow
-from apps.core.domain.errors import ConflictError, MemoryHubError, NotFoundError
+from apps.core.domain.errors import ConflictError, MemoryHubError, NotFoundError, UnavailableError
 from apps.core.domain.origin import WriteOrigin
 from apps.core.domain.scope import Access, Permission, Scope
 from apps.core.models import ApiKey
 from apps.core.pauses import PERSON
 from apps.core.selectors import actors_of
-from apps.episodic.services import events_written_remove
-from apps.people.learnt.counts import LearntCounts, learnt_counts
+from apps.episodic.services import events_written, events_written_remove
 from apps.people.models import OPEN_FORGETTINGS, AppForgetting, ForgettingState
 from apps.semantic.services import Selection, confirmed_of, memories_delete, memories_learnt, memory_restore
-
-logger = logging.getLogger(__name__)
 
 TASK = "apps.people.tasks.forget_learnt"
 # Memories that are forgotten or brought back at a time; each part is committed with its progress.
 CHUNK = 100
 # What is done at once, in the request itself.
 FEW = 200
+
+
+@dataclass(frozen=True)
+class LearntCounts:
+    """Memories that would be forgotten, and those that stay: others confirmed them since, or a source manages them.
+
+    events: that would be removed for good; None where the timeline cannot be read now.
+    """
+
+    memories: int
+    confirmed: int
+    managed: int
+    events: int | None
+
+
+def learnt_counts(access: Access, user_id: str, actors: Collection[str]) -> LearntCounts:
+    """Count what these actors wrote of a user. Reads all events of the user."""
+    found = memories_learnt(access, actors)
+    managed = found.exclude(managed_by="").count()
+    confirmed = confirmed_of(found).count()
+    events: int | None
+    try:
+        events = sum(1 for _ in events_written(access, user_id, actors))
+    except UnavailableError:
+        events = None
+    return LearntCounts(found.count() - managed - confirmed, confirmed, managed, events)
+
+
+logger = logging.getLogger(__name__)
 
 
 def access_of(user_id: str) -> Access:
@@ -61,17 +87,12 @@ def learnt_forget(*, user_id: str, key: ApiKey, clock: Clock = SYSTEM_CLOCK) -> 
             },
         )
     if is_new:
-        begin(record, counts, clock)
+        if counts.memories <= FEW and counts.events == 0:
+            forgetting_continue(record, clock=clock)
+        else:
+            async_task(TASK, task_name="people: forget what an app learnt", save=False)
         record.refresh_from_db()
     return record
-
-
-def begin(record: AppForgetting, counts: LearntCounts, clock: Clock) -> None:
-    """Forget what is little now, and have a worker forget what is more."""
-    if counts.memories <= FEW and counts.events == 0:
-        forgetting_continue(record, clock=clock)
-    else:
-        async_task(TASK, task_name="people: forget what an app learnt", save=False)
 
 
 def learnt_restore(*, user_id: str, uuid: UUID, clock: Clock = SYSTEM_CLOCK) -> AppForgetting:
@@ -116,7 +137,14 @@ def forgetting_continue(record: AppForgetting, *, clock: Clock = SYSTEM_CLOCK) -
     AppForgetting.objects.filter(pk=record.pk, state=ForgettingState.WAITING).update(state=ForgettingState.FORGETTING)
     while forget_memories(record, clock):  # a part is committed with its progress
         pass
-    forget_events(record, clock)
+    # Events are removed for good. Where maintenance runs, the next run goes on.
+    user_id, actors, until = record.user_id, record.actors, record.until
+    report = events_written_remove(access=access_of(user_id), user_id=user_id, actors=actors, until=until, clock=clock)
+    with transaction.atomic():
+        held = AppForgetting.objects.select_for_update().get(pk=record.pk)
+        held.events += report.events
+        held.problem = "damaged" if report.damaged or report.failures else ""
+        held.save(update_fields=["events", "problem"])
     finish(record, (ForgettingState.WAITING, ForgettingState.FORGETTING), ForgettingState.FORGOTTEN, clock)
 
 
@@ -125,36 +153,15 @@ def forget_memories(record: AppForgetting, clock: Clock) -> bool:
     access = access_of(record.user_id)
     with transaction.atomic():
         held = AppForgetting.objects.select_for_update().get(pk=record.pk)
-        chosen = next_memories(access, held.actors, held.until)
+        learnt = memories_learnt(access, held.actors).filter(created_at__lte=held.until, managed_by="")
+        found = confirmed_of(learnt, is_confirmed=False)
+        chosen = list(found.values_list("uuid", flat=True)[:CHUNK])
         if not chosen:
             return False
         memories_delete(access=access, chosen=Selection(Scope(held.user_id), ids=tuple(chosen)), clock=clock)
         held.forgotten = [*held.forgotten, *chosen]
         held.save(update_fields=["forgotten"])
     return True
-
-
-def next_memories(access: Access, actors: Collection[str], until: datetime) -> list[UUID]:
-    """Return the memories that are to be forgotten next."""
-    learnt = memories_learnt(access, actors).filter(created_at__lte=until, managed_by="")
-    found = confirmed_of(learnt, is_confirmed=False)
-    return list(found.values_list("uuid", flat=True)[:CHUNK])
-
-
-def forget_events(record: AppForgetting, clock: Clock) -> None:
-    """Remove the events for good. Raises MaintenanceRunningError: the next run goes on."""
-    report = events_written_remove(
-        access=access_of(record.user_id),
-        user_id=record.user_id,
-        actors=record.actors,
-        until=record.until,
-        clock=clock,
-    )
-    with transaction.atomic():
-        held = AppForgetting.objects.select_for_update().get(pk=record.pk)
-        held.events += report.events
-        held.problem = "damaged" if report.damaged or report.failures else ""
-        held.save(update_fields=["events", "problem"])
 
 
 def restore_memories(record: AppForgetting, clock: Clock) -> None:
