@@ -1,4 +1,4 @@
-"""Pages of the cockpit: one table says where each is, who may see it, and how it is found."""
+"""Pages of the cockpit: where each is, who may see it, and how it is found; one function guards them all."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -12,6 +12,8 @@ from django.http.response import HttpResponseBase
 from django.template.response import TemplateResponse
 from django.urls import URLPattern, path
 
+from apps.core.admin.kit import may_view
+from apps.core.bounds import is_bound
 from apps.core.words import Words
 
 View = Callable[..., HttpResponseBase]
@@ -61,6 +63,16 @@ def render_page(request: HttpRequest, template: str, title: str, **context: Any)
     return TemplateResponse(request, template, {**admin.site.each_context(request), "title": title, **context})
 
 
+def fragment(template: str, read: Callable[[HttpRequest], dict[str, Any]]) -> View:
+    """Return the view of a part of a page that the browser fetches again. read: returns what the part shows."""
+    return lambda request: render_fragment(request, template, **read(request))
+
+
 def render_fragment(request: HttpRequest, template: str, **context: Any) -> TemplateResponse:
     """Render a part of a page, which the browser fetches again; it is never cached."""
     return TemplateResponse(request, template, context, headers={"Cache-Control": "no-store"})
+
+
+def may_view_hub(request: HttpRequest, model: str) -> bool:
+    """Return whether the viewer may view what concerns the whole hub, and belongs to no scope."""
+    return not is_bound(request.user) and may_view(request, model)

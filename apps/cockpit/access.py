@@ -1,4 +1,4 @@
-"""The page of keys, and its part that changes."""
+"""Access: which keys there are, how far they reach, and how they are used."""
 
 from collections.abc import Sequence
 from datetime import datetime, timedelta
@@ -9,9 +9,9 @@ from django.urls import reverse
 from django.utils.timezone import now
 from django.utils.translation import gettext, ngettext
 
-from apps.cockpit.pages import render_fragment, render_page
+from apps.cockpit.pages import render_page
 from apps.cockpit.words import named_ids
-from apps.core.admin.key_use import key_bars, recent_days
+from apps.core.admin.bars import key_bars, recent_days
 from apps.core.admin.kit import moment
 from apps.core.domain.scope import Permission
 from apps.core.models import ApiKey
@@ -28,11 +28,6 @@ SOON = timedelta(days=14)
 def access(request: HttpRequest) -> HttpResponse:
     """Show the keys that work."""
     return render_page(request, "cockpit/access/page.html", gettext("Access"), **keys_context(request))
-
-
-def keys_fragment(request: HttpRequest) -> HttpResponse:
-    """Show the keys again."""
-    return render_fragment(request, "cockpit/access/keys.html", **keys_context(request))
 
 
 def keys_context(request: HttpRequest) -> dict[str, Any]:

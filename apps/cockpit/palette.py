@@ -1,4 +1,4 @@
-"""What the palette finds. Every source takes the viewer's permissions and bound."""
+"""The palette: what Ctrl+K finds among pages, memories, people, decisions and keys, as far as the viewer sees them."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -6,15 +6,17 @@ from typing import TypeVar
 from uuid import UUID
 
 from django.contrib import admin
-from django.http import HttpRequest
+from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
+from django.views.decorators.http import require_POST
 
+from apps.cockpit.pages import render_fragment
 from apps.cockpit.people.pages import person_link
 from apps.cockpit.words import first_words, whose, zoned
 from apps.core.admin.kit import operator_access
-from apps.core.admin.lists import as_uuid
+from apps.core.admin.lists import as_uuid, comparable
 from apps.core.db.names import NameSpan
 from apps.core.domain.errors import NotFoundError
 from apps.core.domain.scope import Access, Scope
@@ -35,6 +37,7 @@ SHOWN = 5
 # Shorter texts are looked for among the pages only: every memory has an e.
 MIN_CHARS = 2
 Found = TypeVar("Found")
+MAX_CHARS = 200
 
 
 @dataclass(frozen=True)
@@ -58,18 +61,13 @@ class Group:
 
 def find_all(request: HttpRequest, text: str) -> list[Group]:
     """Return what a viewer may see and a text finds, by kind, without kinds of which there is nothing."""
-    groups = [Group(gettext("Pages"), tuple(find_pages(request, text)))]
-    if len(text) >= MIN_CHARS:
-        groups += [Group(str(title), tuple(find(request, text))) for title, find in SOURCES]
-    return [group for group in groups if group.entries]
-
-
-def find_pages(request: HttpRequest, text: str) -> list[Entry]:
-    """Return the pages of which a word begins with each word of a text, those whose titles do so first."""
     wanted = text.casefold().split()
     found = [entry for entry, words in all_pages(request) if all(begins(words, word) for word in wanted)]
     found.sort(key=lambda entry: not all(begins(entry.title.casefold(), word) for word in wanted))
-    return found[: SHOWN if wanted else SHOWN_PAGES]
+    groups = [Group(gettext("Pages"), tuple(found[: SHOWN if wanted else SHOWN_PAGES]))]
+    if len(text) >= MIN_CHARS:
+        groups += [Group(str(title), tuple(find(request, text))) for title, find in SOURCES]
+    return [group for group in groups if group.entries]
 
 
 def begins(words: str, beginning: str) -> bool:
@@ -166,3 +164,10 @@ SOURCES: tuple[tuple[Words, Source], ...] = (
     (_("Decisions"), find_decisions),
     (_("Keys"), find_keys),
 )
+
+
+@require_POST
+def palette_results(request: HttpRequest) -> HttpResponse:
+    """Return what a text finds; it is posted, so that it is in no address."""
+    text = comparable(request.POST.get("q"))[:MAX_CHARS]
+    return render_fragment(request, "cockpit/palette_results.html", groups=find_all(request, text), text=text)

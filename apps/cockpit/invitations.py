@@ -1,4 +1,4 @@
-"""The page of invitations, its part that changes, and what is done there."""
+"""Invitations of people to their own pages: made, listed and revoked by operators."""
 
 from datetime import datetime
 from typing import Any
@@ -15,7 +15,7 @@ from django.views.decorators.http import require_POST
 
 from apps.accounts.selectors import Invitation, invitation_list
 from apps.accounts.services import invitation_create, invitation_path, invitation_revoke
-from apps.cockpit.pages import render_fragment, render_page
+from apps.cockpit.pages import render_page
 from apps.core.admin.key_forms import IdentifierInput
 from apps.core.admin.kit import moment, operator_access
 from apps.core.db.memberships import display_names
@@ -26,12 +26,6 @@ from apps.core.pages.addresses import hub_address
 
 MAX_SHOWN = 100
 MAX_NAME_CHARS = 150
-LANGUAGE = gettext_lazy("Same as their browser")
-
-
-def language_choices() -> list[tuple[str, Any]]:
-    """Return the languages of the hub."""
-    return [("", LANGUAGE), *settings.LANGUAGES]
 
 
 class InvitationForm(forms.Form):
@@ -57,7 +51,11 @@ class InvitationForm(forms.Form):
             "The households they belong to; their applications may save there. Leave empty for none."
         ),
     )
-    language = forms.ChoiceField(label=gettext_lazy("Language"), required=False, choices=language_choices)
+    language = forms.ChoiceField(
+        label=gettext_lazy("Language"),
+        required=False,
+        choices=lambda: [("", gettext_lazy("Same as their browser")), *settings.LANGUAGES],
+    )
 
 
 def invitations(request: HttpRequest) -> HttpResponse:
@@ -83,11 +81,6 @@ def invitations(request: HttpRequest) -> HttpResponse:
             form = InvitationForm()
     context = {"form": form, **made, **rows_context(request)}
     return render_page(request, "cockpit/invitations/page.html", _("Invitations"), **context)
-
-
-def invitations_list(request: HttpRequest) -> HttpResponse:
-    """Show the invitations again."""
-    return render_fragment(request, "cockpit/invitations/list.html", **rows_context(request))
 
 
 def rows_context(request: HttpRequest) -> dict[str, Any]:

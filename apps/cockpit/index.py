@@ -1,4 +1,4 @@
-"""The page of the index and its parts, and what its buttons do."""
+"""Index: what searches work on, in every process, and what the buttons of the page do."""
 
 from collections.abc import Callable, Sequence
 from datetime import timedelta
@@ -60,7 +60,19 @@ BAR_STEP, BAR_HEIGHT = 8, 28
 def index(request: HttpRequest) -> HttpResponse:
     """Show the health of the index, large indexes, and the store."""
     overview = services.index_overview()
-    context = {**live_context(request, overview), **caches_context(overview.processes), **store_context()}
+    store = services.search_store()
+    model = gettext("none yet")
+    if store.space:
+        named = {"model": store.space.model, "count": store.space.dimension}
+        model = gettext("%(model)s (%(count)s dimensions)") % named
+    context = {
+        **live_context(request, overview),
+        **caches_context(overview.processes),
+        "model": model,
+        "missing_vectors": store.missing,
+        "stored": filesize(store.stored_bytes),
+        "limit": filesize(store.cache_limit),
+    }
     return render_page(request, "cockpit/index/page.html", gettext("Index"), **context)
 
 
@@ -94,7 +106,9 @@ def ask(request: HttpRequest, service: Callable[..., None], done: str) -> HttpRe
 
 def live_context(request: HttpRequest, overview: services.IndexOverview) -> dict[str, Any]:
     """Return what the live part shows."""
-    progress = overview.reembedding
+    progress, left = overview.reembedding, ""
+    if progress is not None and progress.per_minute:  # at the present rate, where that is known
+        left = in_words(timedelta(minutes=(progress.total - progress.made) / progress.per_minute))
     return {
         "level": overview.level.value,
         "sentence": sentence_of(overview),
@@ -104,7 +118,7 @@ def live_context(request: HttpRequest, overview: services.IndexOverview) -> dict
         "counted_at": overview.counted_at,
         "reembedding": progress,
         "made_percent": round(100 * progress.made / progress.total) if progress and progress.total else 0,
-        "left": time_left(progress),
+        "left": left,
         "may_change": request.user.has_perm(CHANGE),
         "as_of": now(),
     }
@@ -121,66 +135,13 @@ def sentence_of(overview: services.IndexOverview) -> str:
     return gettext("%(state)s Because %(reasons)s.") % {"state": said, "reasons": reasons}
 
 
-def time_left(progress: Any) -> str:
-    """Return how long a reembedding still takes at its present rate; nothing where that is not known."""
-    if progress is None or not progress.per_minute:
-        return ""
-    return in_words(timedelta(minutes=(progress.total - progress.made) / progress.per_minute))
-
-
 def process_row(process: Any) -> dict[str, Any]:
     """Return a process as a row shows it."""
     facts = process.facts
-    making = facts.get("making")
-    return {
-        "name": process.name,
-        "age": gettext("%(time)s ago") % {"time": f"{process.age:.0f} s"},
-        "level": process.level.value,
-        "level_words": LEVELS[process.level.value],
-        "holds": holdings_of(facts),
-        "making": progress_of(making) if making else "",
-        "missing": facts.get("missing") or "",
-    }
-
-
-def caches_context(processes: Sequence[Any]) -> dict[str, Any]:
-    """Return what each process remembers, as a table."""
-    return {
-        "caches": [
-            {
-                "name": process.name,
-                "rows": [cache_row(cache) for cache in process.caches],
-                "size": megabytes(sum(cache.bytes for cache in process.caches)),
-                "bound": megabytes(sum(cache.bound for cache in process.caches)),
-            }
-            for process in processes
-            if process.caches
-        ]
-    }
-
-
-def megabytes(size: float) -> str:
-    """Return a size in megabytes, so that what is used and its bound can be compared."""
-    return f"{size / MB:,.1f} MB"
-
-
-def cache_row(cache: Any) -> dict[str, Any]:
-    """Return a cache of a process as a row shows it."""
-    return {
-        "name": CACHES.get(cache.name, cache.name),
-        "entries": cache.entries,
-        "size": megabytes(cache.bytes),
-        "bound": megabytes(cache.bound),
-    }
-
-
-def progress_of(making: dict[str, int]) -> str:
-    """Return how far a graph is built."""
-    return gettext("%(done)s of %(total)s memories") % {"done": f"{making['done']:,}", "total": f"{making['of']:,}"}
-
-
-def holdings_of(facts: dict[str, Any]) -> str:
-    """Return what a process holds in memory, in a sentence."""
+    making = ""
+    if built := facts.get("making"):
+        counts = {"done": f"{built['done']:,}", "total": f"{built['of']:,}"}
+        making = gettext("%(done)s of %(total)s memories") % counts
     indexes, memories, graphs = (int(facts.get(name, 0)) for name in ("indexes", "memories", "graphs"))
     held = gettext("%(indexes)s with %(memories)s in %(bytes)s; %(graphs)s") % {
         "indexes": ngettext("%(count)s index", "%(count)s indexes", indexes) % {"count": indexes},
@@ -193,7 +154,44 @@ def holdings_of(facts: dict[str, Any]) -> str:
         parts.append(gettext("%(count)s memories not in a graph yet") % {"count": backlog})
     if evictions := facts.get("evictions_per_minute", 0):
         parts.append(gettext("%(count)s dropped per minute") % {"count": evictions})
-    return in_turn(parts)
+    return {
+        "name": process.name,
+        "age": gettext("%(time)s ago") % {"time": f"{process.age:.0f} s"},
+        "level": process.level.value,
+        "level_words": LEVELS[process.level.value],
+        "holds": in_turn(parts),
+        "making": making,
+        "missing": facts.get("missing") or "",
+    }
+
+
+def caches_context(processes: Sequence[Any]) -> dict[str, Any]:
+    """Return what each process remembers, as a table."""
+    return {
+        "caches": [
+            {
+                "name": process.name,
+                "rows": [
+                    {
+                        "name": CACHES.get(cache.name, cache.name),
+                        "entries": cache.entries,
+                        "size": megabytes(cache.bytes),
+                        "bound": megabytes(cache.bound),
+                    }
+                    for cache in process.caches
+                ],
+                "size": megabytes(sum(cache.bytes for cache in process.caches)),
+                "bound": megabytes(sum(cache.bound for cache in process.caches)),
+            }
+            for process in processes
+            if process.caches
+        ]
+    }
+
+
+def megabytes(size: float) -> str:
+    """Return a size in megabytes, so that what is used and its bound can be compared."""
+    return f"{size / MB:,.1f} MB"
 
 
 def user_row(one: services.UserIndex) -> dict[str, Any]:
@@ -241,19 +239,3 @@ def recall_bars(checks: Sequence[Any]) -> Bars:
     figures = ", ".join(f"{100 * check.recall:.1f} %" for check in checks if check.recall is not None)
     summary = gettext("Recall of the last checks: %(figures)s") % {"figures": figures or gettext("none")}
     return Bars(tuple(bars), len(checks) * BAR_STEP, BAR_HEIGHT, summary)
-
-
-def space_words(space: Any) -> str:
-    """Return a model of vectors, and how long they are."""
-    return gettext("%(model)s (%(count)s dimensions)") % {"model": space.model, "count": space.dimension}
-
-
-def store_context() -> dict[str, Any]:
-    """Return the figures of the search store."""
-    store = services.search_store()
-    return {
-        "model": space_words(store.space) if store.space else gettext("none yet"),
-        "missing_vectors": store.missing,
-        "stored": filesize(store.stored_bytes),
-        "limit": filesize(store.cache_limit),
-    }

@@ -1,4 +1,4 @@
-"""The page that says to whom alarms are sent."""
+"""*Alarms*: to whom the hub sends what is wrong with it."""
 
 from typing import Any
 from urllib.parse import urlsplit

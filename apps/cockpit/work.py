@@ -1,24 +1,88 @@
-"""The page of background work, its fragments, and the page of one kind of failure."""
+"""The page of background work, its fragments with the last runs as bars, its buttons, and one kind of failure."""
 
+import math
+from collections.abc import Callable, Sequence
 from datetime import timedelta
+from statistics import median
 from typing import Any
 
-from django.http import Http404, HttpRequest, HttpResponse
+from django.conf import settings
+from django.contrib import messages
+from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
+from django.urls import reverse
 from django.utils.timezone import now
 from django.utils.translation import gettext, ngettext
+from django.utils.translation import gettext_lazy as _
+from django.views.decorators.http import require_POST
 
-from apps.cockpit.pages import render_fragment, render_page
-from apps.cockpit.work.bars import outcome_in_words, run_bars
-from apps.core.admin.kit import moment
+from apps.cockpit.pages import render_page
+from apps.core.admin.bars import Bar, Bars
+from apps.core.admin.kit import moment, operator_access
 from apps.core.domain.clock import SYSTEM_CLOCK, utcnow
+from apps.core.domain.errors import MemoryHubError
 from apps.core.pages.lists import all_of
-from apps.core.pages.times import ago, in_words
+from apps.core.pages.sayings import say
+from apps.core.pages.times import ago, in_figures, in_words
 from apps.core.processes import live_workers
+from apps.core.restart import request_restart
 from apps.events import services
+from apps.events.selectors import JobRun
 
+SHOWN, STEP, HEIGHT, LEAST = 30, 6, 28, 4
+TONES = {
+    JobRun.Outcome.SUCCEEDED: "good",
+    JobRun.Outcome.FAILED: "bad",
+    JobRun.Outcome.LOST: "bad",
+    JobRun.Outcome.RUNNING: "quiet",
+}
+OUTCOMES = {
+    JobRun.Outcome.SUCCEEDED: _("succeeded"),
+    JobRun.Outcome.FAILED: _("failed"),
+    JobRun.Outcome.LOST: _("lost with its process"),
+    JobRun.Outcome.RUNNING: _("is running"),
+}
 MAX_REPORT_CHARS = 20_000
 # In a few seconds a schedule runs; beyond that it says when.
 SOON = timedelta(seconds=5)
+
+
+def milliseconds(run: JobRun) -> float:
+    """Return how long a run took; 0 while it runs."""
+    return 0.0 if run.ended_at is None else (run.ended_at - run.started_at) / timedelta(milliseconds=1)
+
+
+def run_bars(runs: Sequence[JobRun]) -> Bars:
+    """Return the bars of the last runs, the newest at the right. The scale is logarithmic: a second beside an hour."""
+    shown = runs[-SHOWN:]
+    longest = max((math.log1p(milliseconds(run)) for run in shown), default=0.0) or 1.0
+    start = SHOWN - len(shown)
+    bars = []
+    for place, run in enumerate(shown):
+        height = max(LEAST, round(HEIGHT * math.log1p(milliseconds(run)) / longest))
+        title = f"{moment(run.started_at)}: {outcome_in_words(run)}"
+        bars.append(Bar((start + place) * STEP, HEIGHT - height, height, TONES[JobRun.Outcome(run.outcome)], title))
+    return Bars(tuple(bars), SHOWN * STEP, HEIGHT, summary_of(shown))
+
+
+def outcome_in_words(run: JobRun) -> str:
+    """Return how a run ended, and after what time."""
+    words = OUTCOMES[JobRun.Outcome(run.outcome)]
+    if run.ended_at is None:
+        return str(words)
+    return gettext("%(outcome)s after %(time)s") % {"outcome": words, "time": in_figures(milliseconds(run))}
+
+
+def summary_of(runs: Sequence[JobRun]) -> str:
+    """Return the last runs in a sentence."""
+    ended = [run for run in runs if run.outcome != JobRun.Outcome.RUNNING]
+    if not ended:
+        return gettext("No runs recorded yet")
+    bad = sum(TONES[JobRun.Outcome(run.outcome)] == "bad" for run in ended)
+    usual = in_figures(median(milliseconds(run) for run in ended))
+    good = len(ended) - bad
+    return gettext(
+        "Last %(total)s runs: %(good)s succeeded, %(bad)s failed or were lost; half took at most %(time)s"
+    ) % {"total": len(ended), "good": good, "bad": bad, "time": usual}
 
 
 def work(request: HttpRequest) -> HttpResponse:
@@ -27,30 +91,10 @@ def work(request: HttpRequest) -> HttpResponse:
     return render_page(request, "cockpit/work/page.html", gettext("Work"), **context)
 
 
-def queue_fragment(request: HttpRequest) -> HttpResponse:
-    """Show what waits and runs."""
-    return render_fragment(request, "cockpit/work/queue.html", **queue_context(request))
-
-
-def failures_fragment(request: HttpRequest) -> HttpResponse:
-    """Show the failed tasks by kind."""
-    return render_fragment(request, "cockpit/work/failures.html", **failures_context(request))
-
-
-def schedules_fragment(request: HttpRequest) -> HttpResponse:
-    """Show the schedules."""
-    return render_fragment(request, "cockpit/work/schedules.html", **schedules_context(request))
-
-
 def deliveries(request: HttpRequest) -> HttpResponse:
     """Show which events go to whom, and what waits or failed of them."""
     context = {**routes_context(request), "tab": "deliveries"}
     return render_page(request, "cockpit/work/deliveries.html", gettext("Work"), **context)
-
-
-def routes_fragment(request: HttpRequest) -> HttpResponse:
-    """Show the routes of events."""
-    return render_fragment(request, "cockpit/work/routes.html", **routes_context(request))
 
 
 def failure(request: HttpRequest, key: str) -> HttpResponse:
@@ -194,3 +238,77 @@ def routes_context(request: HttpRequest) -> dict[str, Any]:
         "may_redeliver": request.user.has_perm("events.redeliver_delivery"),
         "as_of": now(),
     }
+
+
+def change_schedule(request: HttpRequest, change: Callable[..., Any], pk: int, done: str) -> HttpResponse:
+    """Apply a service to a schedule, and say what was done or why not. done: names the `title` of the schedule."""
+    try:
+        schedule = change(pk=pk)
+        messages.success(request, done % {"title": services.job_words(schedule.func).title})
+    except MemoryHubError as error:
+        messages.error(request, say(str(error.detail)))
+    return HttpResponseRedirect(reverse("cockpit_work"))
+
+
+@require_POST
+def run_now(request: HttpRequest, pk: int) -> HttpResponse:
+    """Run a schedule now."""
+    done = gettext("%(title)s: requested. It runs as soon as a worker is free.")
+    return change_schedule(request, services.schedule_run_now, pk, done)
+
+
+@require_POST
+def pause(request: HttpRequest, pk: int) -> HttpResponse:
+    """Pause a schedule."""
+    return change_schedule(request, services.schedule_pause, pk, gettext("%(title)s: paused until you resume it."))
+
+
+@require_POST
+def resume(request: HttpRequest, pk: int) -> HttpResponse:
+    """Resume a schedule."""
+    return change_schedule(request, services.schedule_resume, pk, gettext("%(title)s: resumed."))
+
+
+@require_POST
+def rerun(request: HttpRequest, key: str) -> HttpResponse:
+    """Run all failed tasks of a kind again."""
+    group, _ = find_group(key)
+    count = services.failures_rerun(task_ids=group.task_ids)
+    said = ngettext("%(count)s task is queued again.", "%(count)s tasks are queued again.", count)
+    messages.success(request, said % {"count": count})
+    return HttpResponseRedirect(reverse("cockpit_work"))
+
+
+@require_POST
+def set_aside(request: HttpRequest, key: str) -> HttpResponse:
+    """Set all failed tasks of a kind aside."""
+    group, _ = find_group(key)
+    count = services.failures_set_aside(task_ids=group.task_ids, actor=operator_access(request).actor)
+    said = ngettext("%(count)s failed task is set aside.", "%(count)s failed tasks are set aside.", count)
+    messages.success(request, said % {"count": count})
+    return HttpResponseRedirect(reverse("cockpit_work"))
+
+
+@require_POST
+def restart_worker(request: HttpRequest) -> HttpResponse:
+    """Have the supervisor of `manage.py up` restart the worker, also one that hangs; any other must be asked itself."""
+    if not settings.MEMORYHUB.is_supervised:
+        messages.error(request, gettext("The worker was not started by this hub, so it cannot be restarted from here."))
+        return HttpResponseRedirect(reverse("admin:index"))
+    try:
+        request_restart(settings.MEMORYHUB.data_dir)
+    except OSError as error:
+        messages.error(request, gettext("The worker could not be restarted: %(error)s.") % {"error": error.strerror})
+    else:
+        messages.success(request, gettext("The worker is being restarted. That takes up to half a minute."))
+    return HttpResponseRedirect(reverse("admin:index"))
+
+
+@require_POST
+def redeliver(request: HttpRequest) -> HttpResponse:
+    """Deliver the failed deliveries of a route again."""
+    ids = services.failed_deliveries(request.POST.get("event", ""), request.POST.get("subscriber", ""))
+    count = services.redeliver(delivery_ids=ids)
+    said = ngettext("%(count)s delivery is queued again.", "%(count)s deliveries are queued again.", count)
+    messages.success(request, said % {"count": count})
+    return HttpResponseRedirect(reverse("cockpit_work_deliveries"))
