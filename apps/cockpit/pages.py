@@ -1,7 +1,7 @@
 """Pages of the cockpit: where each is, who may see it, and how it is found; one function guards them all."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from functools import wraps
 from typing import Any
 
@@ -19,7 +19,7 @@ from apps.core.words import Words
 View = Callable[..., HttpResponseBase]
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class Page:
     """A page or a fragment of one.
 
@@ -32,6 +32,7 @@ class Page:
     path: str
     view: View
     permissions: tuple[str, ...]
+    _: KW_ONLY
     title: Words = ""
     icon: str = ""
     words: Words = ""

@@ -1,7 +1,7 @@
 """Pages of the web UI: one table says where each is and how it is found; one function guards them all."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from functools import wraps
 from typing import Any
 
@@ -21,7 +21,7 @@ from apps.webui.person import Person, person_of
 View = Callable[..., HttpResponseBase]
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class Page:
     """A page or a fragment of one. A view takes the request, the person, and the arguments of its address.
 
@@ -33,6 +33,7 @@ class Page:
     name: str
     path: str
     view: View
+    _: KW_ONLY
     is_own: bool = False
     is_public: bool = False
     part_of: str | None = None
