@@ -18,6 +18,11 @@ from apps.core.domain.clock import SYSTEM_CLOCK, utcnow
 from apps.core.pages.errors import Problem, Way, problem_page
 
 UNKNOWN = "0.0.0.0"  # noqa: S104  (no address to listen on, but one that says that it is not known)
+logger = logging.getLogger(__name__)
+KEPT = timedelta(days=90)
+RETRY_SECONDS = 300
+# Views at which an attempt that a limit refuses is a failed sign-in.
+SIGN_IN, SIGN_IN_AGAIN = "account_login", "account_reauthenticate"
 
 
 def client_address(request: HttpRequest) -> str:
@@ -32,11 +37,6 @@ def client_address(request: HttpRequest) -> str:
     except ValueError:
         return UNKNOWN
     return str(getattr(address, "ipv4_mapped", None) or address)
-
-
-logger = logging.getLogger(__name__)
-
-KEPT = timedelta(days=90)
 
 
 def account_named(username: str) -> User | None:
@@ -70,11 +70,6 @@ def take_unnoticed(login: User) -> dict[str, Any]:
     found = rows.aggregate(count=Sum(F("count") - F("noticed")), since=Min("first_at"), until=Max("last_at"))
     rows.update(noticed=F("count"))
     return found
-
-
-RETRY_SECONDS = 300
-# Views at which an attempt that a limit refuses is a failed sign-in.
-SIGN_IN, SIGN_IN_AGAIN = "account_login", "account_reauthenticate"
 
 
 def too_many_requests(request: HttpRequest, exception: Exception | None = None) -> HttpResponse:

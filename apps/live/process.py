@@ -34,6 +34,7 @@ MAX_WAITING = 64
 RETRY_SECONDS = 1.0
 # A message to oneself through a layer that another server keeps, and how long none may come.
 ECHO_SECONDS, SILENT_SECONDS = 5.0, 12.0
+logger = logging.getLogger(__name__)
 
 
 class OwnTopics:
@@ -67,9 +68,6 @@ class OwnTopics:
         if len(self._changed) > MANY:
             for digest in [one for one, at in self._changed.items() if at + REMEMBERED_MS < newest]:
                 del self._changed[digest], self._versions[digest]
-
-
-logger = logging.getLogger(__name__)
 
 
 class LiveProcess:

@@ -25,6 +25,7 @@ TASK = "apps.people.tasks.forget_learnt"
 CHUNK = 100
 # What is done at once, in the request itself.
 FEW = 200
+logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
@@ -51,9 +52,6 @@ def learnt_counts(access: Access, user_id: str, actors: Collection[str]) -> Lear
     except UnavailableError:
         events = None
     return LearntCounts(found.count() - managed - confirmed, confirmed, managed, events)
-
-
-logger = logging.getLogger(__name__)
 
 
 def access_of(user_id: str) -> Access:

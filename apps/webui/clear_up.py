@@ -61,6 +61,15 @@ DONE: dict[Answer, str | Promise] = {
     Answer.BOTH: gettext_lazy("Noted: both are right."),
     Answer.NEITHER: gettext_lazy("Both are forgotten."),
 }
+# What was decided, by the outcome of a receipt.
+OUTCOMES: dict[str, str | Promise] = {
+    "noticed": gettext_lazy("Both are true."),
+    "kept_both": gettext_lazy("Both are true."),
+    "superseded_existing": gettext_lazy("The new one is true; the one before is left out."),
+    "kept_existing": gettext_lazy("The one before is true; the new one is left out."),
+    "rejected": gettext_lazy("The new one was not taken over."),
+    "merged": gettext_lazy("Both became one."),
+}
 
 
 @dataclass(frozen=True)
@@ -128,9 +137,6 @@ def answer_take_back(*, person: Person, given: Given) -> None:
     review_undo(access=person.access, uuid=UUID(given.receipt), at=datetime.fromisoformat(given.at))
 
 
-ANSWERS = {one.value for one in Answer}
-
-
 def waiting(person: Person) -> list[int]:
     """Return the keys of the receipts that a person is asked about, in the order in which they are asked."""
     return asked_ids(person.access, limit=MAX_SHOWN)
@@ -190,7 +196,7 @@ def clear_up_answer(request: HttpRequest, person: Person, uuid: UUID) -> HttpRes
     except NotFoundError:
         raise Http404 from None
     back, answer, seen = reverse("webui:clear_up"), request.POST.get("answer", ""), request.POST.get("seen", "")
-    if answer not in ANSWERS or seen not in ReviewState.values:
+    if answer not in list(Answer) or seen not in ReviewState.values:
         messages.warning(request, _("Choose one of the answers."))
         return HttpResponseRedirect(back)
     try:
@@ -242,14 +248,3 @@ def decided_row(person: Person, receipt: Conflict) -> dict[str, Any]:
         "at": receipt.reviewed_at if receipt.outcome == "noticed" else receipt.at,
         "can_undo": can_be_undone(receipt),
     }
-
-
-# What was decided, by the outcome of a receipt.
-OUTCOMES: dict[str, str | Promise] = {
-    "noticed": gettext_lazy("Both are true."),
-    "kept_both": gettext_lazy("Both are true."),
-    "superseded_existing": gettext_lazy("The new one is true; the one before is left out."),
-    "kept_existing": gettext_lazy("The one before is true; the new one is left out."),
-    "rejected": gettext_lazy("The new one was not taken over."),
-    "merged": gettext_lazy("Both became one."),
-}

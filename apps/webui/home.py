@@ -38,6 +38,16 @@ MAX_CONTENT_CHARS = 2_000
 SOURCE = "user"
 JUST_NOW = timedelta(hours=1)
 LEARNED_SHOWN = 3
+# Codes of problems, and what a person notices of each. Others are for those who run the hub.
+NOTICED = {
+    "worker_stopped": gettext_lazy("What your apps report is kept, but it becomes memories only later."),
+    "embedding_not_ready": gettext_lazy(
+        "Nothing new can be remembered, and questions find only what has the same words."
+    ),
+    "disk_full": gettext_lazy("The hub has no room left, so new things may not be remembered."),
+    "migrations_missing": gettext_lazy("The hub is between two versions, so some things may fail."),
+    "index_degraded": gettext_lazy("Saving and searching are slow."),
+}
 
 
 class PauseForm(forms.Form):
@@ -155,18 +165,6 @@ def learned_take_back(request: HttpRequest, person: Person, uuid: UUID) -> HttpR
         words = _("Taken back: it is forgotten, and what it had replaced holds again.")
         messages.success(request, format_html('{} <a href="{}">{}</a>', words, link, _("See it")))
     return HttpResponseRedirect(reverse("webui:home"))
-
-
-# Codes of problems, and what a person notices of each. Others are for those who run the hub.
-NOTICED = {
-    "worker_stopped": gettext_lazy("What your apps report is kept, but it becomes memories only later."),
-    "embedding_not_ready": gettext_lazy(
-        "Nothing new can be remembered, and questions find only what has the same words."
-    ),
-    "disk_full": gettext_lazy("The hub has no room left, so new things may not be remembered."),
-    "migrations_missing": gettext_lazy("The hub is between two versions, so some things may fail."),
-    "index_degraded": gettext_lazy("Saving and searching are slow."),
-}
 
 
 def alarms_part(request: HttpRequest) -> dict[str, Any]:

@@ -13,6 +13,7 @@ from apps.core.domain.scope import Scope
 from apps.core.request_id import NO_REQUEST, current_request_id
 
 AUDIT_LOST = Counter("memoryhub_audit_lost", "Acts whose entry in the audit could not be written.")
+logger = logging.getLogger(__name__)
 
 
 def build_entry(
@@ -72,9 +73,6 @@ def valid_address(text: str | None) -> str | None:
         return str(ipaddress.ip_address((text or "").partition("%")[0]))
     except ValueError:
         return None
-
-
-logger = logging.getLogger(__name__)
 
 
 def note_loss(action: str, error: Exception) -> None:

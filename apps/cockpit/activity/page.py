@@ -29,6 +29,17 @@ BARS = 60
 # Widths of a bar: the narrowest of them that makes at most BARS is taken.
 WIDTHS = tuple(timedelta(minutes=minutes) for minutes in (1, 2, 5, 10, 15, 30, 60, 120, 180, 360, 720, 1_440))
 EPOCH = datetime.fromtimestamp(0, UTC)
+SPANS = {
+    "1h": (gettext_lazy("1 hour"), timedelta(hours=1)),
+    "24h": (gettext_lazy("24 hours"), timedelta(hours=24)),
+    "7d": (gettext_lazy("7 days"), timedelta(days=7)),
+}
+DEFAULT_SPAN = "24h"
+MAX_SPAN = timedelta(days=31)
+HERE = "cockpit_activity"
+# By kind of actor.
+ACTOR_ICONS = {"key": "key", "person": "person", "command": "terminal", "hub": "dns"}
+GROUPS = 40
 
 
 @dataclass(frozen=True)
@@ -81,19 +92,6 @@ def read_histogram(asked: Asked) -> Histogram:
         totals[max(0, (minute - first) // width)] += number
     bars = [Bar(first + index * width, first + (index + 1) * width, totals[index]) for index in range(count)]
     return Histogram(bars, since)
-
-
-SPANS = {
-    "1h": (gettext_lazy("1 hour"), timedelta(hours=1)),
-    "24h": (gettext_lazy("24 hours"), timedelta(hours=24)),
-    "7d": (gettext_lazy("7 days"), timedelta(days=7)),
-}
-DEFAULT_SPAN = "24h"
-MAX_SPAN = timedelta(days=31)
-HERE = "cockpit_activity"
-# By kind of actor.
-ACTOR_ICONS = {"key": "key", "person": "person", "command": "terminal", "hub": "dns"}
-GROUPS = 40
 
 
 @dataclass(frozen=True)

@@ -27,6 +27,29 @@ from apps.semantic.services import Review
 
 SALT = "cockpit.decisions"
 REVIEWS, SHOWN, RUN = "reviews", "shown", "run"
+PARAMETERS = {"view": "view", "rule": "rule", "q": "words", "user": "user_id", "household": "household_id"}
+TITLES = {
+    QueueView.ASKED: _("To decide"),
+    QueueView.NOTICED: _("Noticed"),
+    QueueView.WEAK: _("Not certain"),
+    QueueView.LOG: _("Log"),
+    QueueView.MERGED: _("Merged"),
+    QueueView.MINE: _("Mine"),
+}
+SESSION_KEY = "decision_views"
+MAX_SAVED, MAX_NAME_CHARS = 8, 40
+# More open decisions of a saved filter are not counted on every page.
+MAX_COUNTED = 1_000
+FIRST_ROWS = 50
+MAX_PK_DIGITS = 18
+# Key, step, name of the button.
+BUTTONS = (
+    ("a", ReviewStep.ACCEPT, _("Accept")),
+    ("1", ReviewStep.CANDIDATE, _("Keep candidate")),
+    ("2", ReviewStep.EXISTING, _("Keep existing")),
+    ("3", ReviewStep.BOTH, _("Keep both")),
+    ("r", ReviewStep.REVERT, _("Revert")),
+)
 
 
 class Run(NamedTuple):
@@ -89,23 +112,6 @@ def own_review(request: HttpRequest, receipt: Conflict) -> str:
     if receipt.origin in {"override", "revert"}:  # reviewed with the decision that it is about
         return ""
     return reviews_token(request, [Review(receipt.uuid, receipt.reviewed_at)])
-
-
-PARAMETERS = {"view": "view", "rule": "rule", "q": "words", "user": "user_id", "household": "household_id"}
-TITLES = {
-    QueueView.ASKED: _("To decide"),
-    QueueView.NOTICED: _("Noticed"),
-    QueueView.WEAK: _("Not certain"),
-    QueueView.LOG: _("Log"),
-    QueueView.MERGED: _("Merged"),
-    QueueView.MINE: _("Mine"),
-}
-SESSION_KEY = "decision_views"
-MAX_SAVED, MAX_NAME_CHARS = 8, 40
-# More open decisions of a saved filter are not counted on every page.
-MAX_COUNTED = 1_000
-FIRST_ROWS = 50
-MAX_PK_DIGITS = 18
 
 
 def read_filter(data: Any) -> QueueFilter:
@@ -178,16 +184,6 @@ def save_view(request: HttpRequest, name: str, wanted: QueueFilter) -> bool:
         return False
     request.session[SESSION_KEY] = {**views, name: query_of(wanted)}
     return True
-
-
-# Key, step, name of the button.
-BUTTONS = (
-    ("a", ReviewStep.ACCEPT, _("Accept")),
-    ("1", ReviewStep.CANDIDATE, _("Keep candidate")),
-    ("2", ReviewStep.EXISTING, _("Keep existing")),
-    ("3", ReviewStep.BOTH, _("Keep both")),
-    ("r", ReviewStep.REVERT, _("Revert")),
-)
 
 
 def may_read(request: HttpRequest) -> bool:

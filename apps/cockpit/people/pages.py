@@ -38,6 +38,48 @@ PER_PAGE = 25
 SHOWN_KEYS = 12
 # Everything that an export holds of a person.
 EXPORTS = ("semantic.view_memory", "episodic.view_timelineevent", "notes.view_noteversion")
+# Memories by their status.
+STATUSES = {
+    "active": _("Active memories"),
+    "superseded": _("Superseded memories"),
+    "merged": _("Merged memories"),
+    "rejected": _("Rejected memories"),
+    "deleted": _("Deleted memories"),
+}
+# Title, icon, address, the parameter that holds the id, and the permission that the page needs.
+TABS = (
+    (_("Memories"), "neurology", "admin:semantic_memory_changelist", "user_id", "semantic.view_memory"),
+    (_("Timeline"), "timeline", "admin:episodic_timelineevent_changelist", "user_id", "episodic.view_timelineevent"),
+    (_("Decisions"), "balance", "admin:semantic_conflict_changelist", "user_id", "semantic.view_conflict"),
+    (_("Notes"), "description", "admin:notes_noteversion_changelist", "user_id", "notes.view_noteversion"),
+    (_("Keys"), "key", "admin:core_apikey_changelist", "q", "core.view_apikey"),
+    (_("Retention"), "event_busy", "admin:episodic_retentionpolicy_changelist", "q", "episodic.view_retentionpolicy"),
+)
+# Stores of personal data, in English by their names.
+STORES = {
+    "accounts": _("accounts"),
+    "admin": _("admin"),
+    "audit": _("audit"),
+    "bridge": _("bridge"),
+    "consolidations": _("consolidations"),
+    "conversations": _("conversations"),
+    "erasures": _("erasures"),
+    "events": _("events"),
+    "keys": _("keys"),
+    "knowledge_sources": _("knowledge_sources"),
+    "memberships": _("memberships"),
+    "memories": _("memories"),
+    "model_calls": _("model_calls"),
+    "note_compactions": _("note_compactions"),
+    "notes": _("notes"),
+    "outbox": _("outbox"),
+    "pauses": _("pauses"),
+    "receipts": _("receipts"),
+    "retention_policies": _("retention_policies"),
+    "routing_policies": _("routing_policies"),
+    "rules": _("rules"),
+    "tasks": _("tasks"),
+}
 
 
 def may_see_keys(request: HttpRequest, access: Access) -> bool:
@@ -125,25 +167,6 @@ def person_page(request: HttpRequest) -> HttpResponse:
     return render_page(request, "cockpit/person.html", title, **context)
 
 
-# Memories by their status.
-STATUSES = {
-    "active": _("Active memories"),
-    "superseded": _("Superseded memories"),
-    "merged": _("Merged memories"),
-    "rejected": _("Rejected memories"),
-    "deleted": _("Deleted memories"),
-}
-# Title, icon, address, the parameter that holds the id, and the permission that the page needs.
-TABS = (
-    (_("Memories"), "neurology", "admin:semantic_memory_changelist", "user_id", "semantic.view_memory"),
-    (_("Timeline"), "timeline", "admin:episodic_timelineevent_changelist", "user_id", "episodic.view_timelineevent"),
-    (_("Decisions"), "balance", "admin:semantic_conflict_changelist", "user_id", "semantic.view_conflict"),
-    (_("Notes"), "description", "admin:notes_noteversion_changelist", "user_id", "notes.view_noteversion"),
-    (_("Keys"), "key", "admin:core_apikey_changelist", "q", "core.view_apikey"),
-    (_("Retention"), "event_busy", "admin:episodic_retentionpolicy_changelist", "q", "episodic.view_retentionpolicy"),
-)
-
-
 def person_look(request: HttpRequest) -> HttpResponse:
     """Ask for a reason; with one, lead to the pages of the person, which show themselves for half an hour."""
     user_id, problem = asked_person(request, request.POST or request.GET), ""
@@ -173,33 +196,6 @@ def person_look_stop(request: HttpRequest) -> HttpResponse:
     user_id = look_end(request=request)
     messages.success(request, gettext("You're no longer viewing another person's pages."))
     return HttpResponseRedirect(person_link(user_id) if user_id else reverse("cockpit_people"))
-
-
-# Stores of personal data, in English by their names.
-STORES = {
-    "accounts": _("accounts"),
-    "admin": _("admin"),
-    "audit": _("audit"),
-    "bridge": _("bridge"),
-    "consolidations": _("consolidations"),
-    "conversations": _("conversations"),
-    "erasures": _("erasures"),
-    "events": _("events"),
-    "keys": _("keys"),
-    "knowledge_sources": _("knowledge_sources"),
-    "memberships": _("memberships"),
-    "memories": _("memories"),
-    "model_calls": _("model_calls"),
-    "note_compactions": _("note_compactions"),
-    "notes": _("notes"),
-    "outbox": _("outbox"),
-    "pauses": _("pauses"),
-    "receipts": _("receipts"),
-    "retention_policies": _("retention_policies"),
-    "routing_policies": _("routing_policies"),
-    "rules": _("rules"),
-    "tasks": _("tasks"),
-}
 
 
 def store_words(name: str) -> str:

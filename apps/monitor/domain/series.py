@@ -9,6 +9,12 @@ from enum import StrEnum
 Labels = Mapping[str, str]
 Matcher = Callable[[Labels], bool]
 MINUTE, HOUR, DAY = 60, 3_600, 86_400
+# Widths of buckets in seconds: each begins on a round moment of UTC.
+WIDTHS = (
+    MINUTE, 2 * MINUTE, 5 * MINUTE, 10 * MINUTE, 15 * MINUTE, 20 * MINUTE, 30 * MINUTE,
+    HOUR, 2 * HOUR, 3 * HOUR, 4 * HOUR, 6 * HOUR, 8 * HOUR, 12 * HOUR,
+    DAY, 2 * DAY, 4 * DAY, 7 * DAY, 14 * DAY, 28 * DAY,
+)  # fmt: skip
 
 
 class SeriesKind(StrEnum):
@@ -129,14 +135,6 @@ def quantile(bounds: Sequence[float], counts: Sequence[float], share: float) -> 
             return lower + (bound - lower) * (rank - below) / (count - below)
         below, lower = max(count, below), (lower if math.isinf(bound) else bound)
     return lower
-
-
-# Widths of buckets in seconds: each begins on a round moment of UTC.
-WIDTHS = (
-    MINUTE, 2 * MINUTE, 5 * MINUTE, 10 * MINUTE, 15 * MINUTE, 20 * MINUTE, 30 * MINUTE,
-    HOUR, 2 * HOUR, 3 * HOUR, 4 * HOUR, 6 * HOUR, 8 * HOUR, 12 * HOUR,
-    DAY, 2 * DAY, 4 * DAY, 7 * DAY, 14 * DAY, 28 * DAY,
-)  # fmt: skip
 
 
 @dataclass(frozen=True)

@@ -33,6 +33,15 @@ from apps.webui.person import Person
 SHOWN_LOOKS, SHOWN_RECEIPTS = 5, 10
 PER_PAGE = 25
 CHUNK_BYTES = 256 * 1024
+WORDS: dict[str, str | Promise] = {
+    "person_look.begin": gettext_lazy("started viewing your pages"),
+    "person_look.end": gettext_lazy("stopped viewing your pages"),
+    "person.open": gettext_lazy("opened the page about you in the admin"),
+    "person.export": gettext_lazy("downloaded everything about you"),
+    "export.open": gettext_lazy("downloaded what is kept about you"),
+    "erasures.create": gettext_lazy("checked what forgetting you would remove, or started it"),
+    "person.forget": gettext_lazy("started forgetting you"),
+}
 
 
 def privacy_page(request: HttpRequest, person: Person) -> HttpResponse:
@@ -98,17 +107,6 @@ def kept_events(person: Person) -> list[Kept]:
 def in_days(days: int) -> str:
     """Return a length of time in words."""
     return ngettext("One day.", "%(days)d days.", days) % {"days": days}
-
-
-WORDS: dict[str, str | Promise] = {
-    "person_look.begin": gettext_lazy("started viewing your pages"),
-    "person_look.end": gettext_lazy("stopped viewing your pages"),
-    "person.open": gettext_lazy("opened the page about you in the admin"),
-    "person.export": gettext_lazy("downloaded everything about you"),
-    "export.open": gettext_lazy("downloaded what is kept about you"),
-    "erasures.create": gettext_lazy("checked what forgetting you would remove, or started it"),
-    "person.forget": gettext_lazy("started forgetting you"),
-}
 
 
 def lines_of(person: Person, size: int, older_than: int | None = None) -> tuple[list[dict[str, Any]], int | None]:
