@@ -139,7 +139,7 @@ def test_a_search_that_was_cut_off_says_how_far_it_went(operator: Client, monkey
     context = page(operator, person="ana")
     while not context["rows"]:
         context = page(operator, person="ana", before=context["older"].split("before=")[1])
-    assert context["rows"][0].words == "saved a memory of ana"
+    assert context["rows"][0]["words"] == "saved a memory of ana"
 
 
 def test_an_account_with_a_bound_sees_its_own_scope_only(bound: Callable[..., Client], notes_dir: Any) -> None:
