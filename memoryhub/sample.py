@@ -18,10 +18,10 @@ from uuid import UUID
 from django.conf import settings
 from django.db import transaction
 
-from apps.core.db.memberships import ties_forget
 from apps.core.domain.clock import SYSTEM_CLOCK, Clock, DeterministicClock, utcnow
 from apps.core.domain.errors import ConflictError, MemoryHubError, UnavailableError
 from apps.core.domain.scope import Scope, system_access
+from apps.core.models import Membership
 from apps.episodic.domain.event import DEFAULT_IMPORTANCE, DEFAULT_SOURCE, EventDraft
 from apps.episodic.services import RecordAction, events_purge, events_record
 from apps.semantic.domain.confidence import DecayPolicy
@@ -128,7 +128,7 @@ def unload_sample() -> UnloadReport:
         events += events_purge(access=ACCESS, scope=scope).events
         if has_memories([user]):
             memories += memories_purge(access=ACCESS, scope=scope)
-        ties_forget(user)
+        Membership.objects.filter(user_id=user).delete()
     return UnloadReport(memories, events)
 
 

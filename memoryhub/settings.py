@@ -79,7 +79,7 @@ MIDDLEWARE = [
     "apps.core.pages.seen.SeenMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
-    "apps.accounts.languages.LanguageMiddleware",
+    "apps.accounts.middleware.LanguageMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
     "allauth.account.middleware.AccountMiddleware",
     "apps.accounts.middleware.AccountPagesMiddleware",

@@ -15,9 +15,7 @@ from django.urls import reverse
 from django.utils.http import url_has_allowed_host_and_scheme
 from django.utils.translation import gettext_lazy as _
 
-from apps.accounts.address import client_address
-from apps.accounts.failures import account_named, record_failure
-from apps.accounts.limits import too_many_requests
+from apps.accounts.failures import account_named, client_address, record_failure, too_many_requests
 from apps.core.pages.addresses import hub_address
 
 # In a session: the digest of the password with which a sign-in began.

@@ -5,13 +5,12 @@ from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 
 from allauth.mfa.models import Authenticator
-from allauth.usersessions.models import UserSession
 from django.contrib.auth.models import User
 from django.contrib.postgres.aggregates import ArrayAgg
 from django.db.models import Max, Min, QuerySet, Sum
 from django.utils.translation import gettext as _
 
-from apps.accounts.address import client_address
+from apps.accounts.failures import client_address
 from apps.accounts.models import Account, FailedSignIns, Invitation
 from apps.accounts.roles import all_roles
 from apps.core.bounds import is_bound
@@ -31,7 +30,6 @@ __all__ = [
     "invitation_list",
     "person_names",
     "second_factors",
-    "session_count",
     "sign_in_problems",
 ]
 
@@ -76,11 +74,6 @@ def second_factors(login_id: int) -> list[str]:
     kinds = Authenticator.objects.filter(user=login_id).values_list("type", flat=True)
     words = {Authenticator.Type.TOTP: _("authenticator app"), Authenticator.Type.WEBAUTHN: _("passkey")}
     return sorted({words[kind] for kind in kinds if kind in words})
-
-
-def session_count(login_id: int) -> int:
-    """Return in how many browsers an account is signed in."""
-    return int(UserSession.objects.filter(user=login_id).count())
 
 
 def invitation_list() -> QuerySet[Invitation]:

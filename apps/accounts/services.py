@@ -1,7 +1,8 @@
 """Accounts: create, give a role, bind, and help people back in. Callers say who may do this."""
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import replace
+from typing import Any
 
 from allauth.account.forms import default_token_generator
 from allauth.account.utils import user_pk_to_url_str
@@ -18,7 +19,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_noop
 
 from apps.accounts.domain.time_zones import time_zones
-from apps.accounts.invitations.links import (
+from apps.accounts.invitations import (
     invitation_create,
     invitation_find,
     invitation_path,
@@ -27,7 +28,6 @@ from apps.accounts.invitations.links import (
     open_invitations,
 )
 from apps.accounts.models import Account
-from apps.accounts.own_pages import pages_return, pages_take
 from apps.accounts.roles import all_roles, roles_ensure
 from apps.accounts.sessions import SessionStore, sessions_of
 from apps.core.db.memberships import scope_ties_make
@@ -226,3 +226,37 @@ def sessions_end(*, login: User, except_key: str | None = None) -> int:
     UserSession.objects.filter(user=login).exclude(session_key=except_key or "").delete()
     SessionStore.get_model_class().objects.filter(session_key__in=keys).delete()
     return len(keys)
+
+
+@transaction.atomic
+def pages_take(*, person_id: str) -> list[dict[str, Any]]:
+    """Take the pages of a person from the accounts that may keep them, and return what `pages_return` needs.
+
+    An account without any power loses its bound as well, and sees nothing. One with a role that is bound to the person
+    stays as it is: without its bound it would see everything.
+    """
+    kept = []
+    for account in Account.objects.select_for_update(of=("self",)).filter(person_id=person_id).select_related("login"):
+        is_bound = account.user_id == person_id
+        if is_bound and has_power(account.login):
+            continue
+        kept.append({"login": account.login.pk, "is_bound": is_bound})
+        account.person_id, account.user_id = "", "" if is_bound else account.user_id
+        account.save(update_fields=["person_id", "user_id"])
+        if not has_power(account.login):
+            # The name that the person chose is theirs, too.
+            User.objects.filter(pk=account.login.pk).update(first_name="", last_name="")
+    return kept
+
+
+def pages_return(*, person_id: str, kept: Collection[Mapping[str, Any]]) -> None:
+    """Give accounts the pages of a person again, in the caller's transaction; those that are gone stay so."""
+    for one in kept:
+        fields = {"person_id": person_id, **({"user_id": person_id} if one["is_bound"] else {})}
+        Account.objects.filter(login=one["login"], person_id="").update(**fields)
+
+
+def has_power(login: User) -> bool:
+    """Return whether an account may do anything in the admin."""
+    is_any = login.is_staff or login.is_superuser
+    return is_any or login.groups.exists() or login.user_permissions.exists()

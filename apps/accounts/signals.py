@@ -16,15 +16,15 @@ from apps.core.admin.kit import moment
 def show_failures(request: HttpRequest, user: User, **_: Any) -> None:
     """Show a person who signs in how often that failed since they were last shown it."""
     found = take_unnoticed(user)
-    if found.count:
+    if count := found["count"]:
         words = ngettext(
             "%(count)s failed sign-in to your account since %(since)s, the last at %(until)s. If that was not you, "
             "choose another password and set up a second factor.",
             "%(count)s failed sign-ins to your account since %(since)s, the last at %(until)s. If that was not you, "
             "choose another password and set up a second factor.",
-            found.count,
+            count,
         )
-        named = {"count": f"{found.count:,}", "since": moment(found.since), "until": moment(found.until)}
+        named = {"count": f"{count:,}", "since": moment(found["since"]), "until": moment(found["until"])}
         messages.warning(request, words % named)
 
 

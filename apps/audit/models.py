@@ -4,7 +4,7 @@ from typing import ClassVar
 
 from django.db import models
 
-from apps.audit.querysets import AuditQuerySet
+from apps.core.db.scoped import ScopedQuerySet
 from apps.core.domain.scope import MAX_IDENTIFIER_CHARS
 
 
@@ -39,7 +39,7 @@ class AuditEntry(models.Model):
     request_id = models.CharField(max_length=100, blank=True, default="")
     detail = models.JSONField(default=dict)
 
-    objects = AuditQuerySet.as_manager()
+    objects: ClassVar[ScopedQuerySet["AuditEntry"]] = ScopedQuerySet.as_manager()  # type: ignore[assignment]
 
     class Meta:
         verbose_name = "audit entry"

@@ -3,9 +3,11 @@
 from dataclasses import dataclass
 from datetime import datetime
 
+from django.db.models import Q
+
 from apps.audit.models import ActorKind, AuditEntry
-from apps.audit.querysets import AuditQuerySet
 from apps.audit.words import is_known, sentence
+from apps.core.db.scoped import ScopedQuerySet
 from apps.core.domain.scope import Access, Scope
 
 __all__ = [
@@ -62,17 +64,24 @@ class EntryPage:
     has_older: bool
 
 
-def entries(access: Access, asked: EntryFilter | None = None) -> AuditQuerySet:
+def entries(access: Access, asked: EntryFilter | None = None) -> ScopedQuerySet[AuditEntry]:
     """Return the entries that the caller may see: those about its bound, all without one. The newest first."""
     asked = asked or EntryFilter()
-    rows = AuditEntry.objects.all().visible_to(access, Scope(user_id=asked.user_id or None)).latest_first()
+    # By time; ids decide between those of one moment.
+    rows = AuditEntry.objects.all().visible_to(access, Scope(user_id=asked.user_id or None)).order_by("-at", "-pk")
     exact = {"actor": asked.actor, "actor_kind": asked.kind, "action": asked.action, "outcome": asked.outcome}
     exact |= {"object_type": asked.object_type, "object_id": asked.object_id}
     rows = rows.filter(**{column: value for column, value in exact.items() if value})
     if asked.not_by:
         rows = rows.exclude(actor_kind=ActorKind.PERSON, actor__in=asked.not_by)
     if asked.words:
-        rows = rows.mentioning(asked.words)
+        rows = rows.filter(
+            Q(actor__icontains=asked.words)
+            | Q(action__icontains=asked.words)
+            | Q(object_type__icontains=asked.words)
+            | Q(object_id__icontains=asked.words)
+            | Q(request_id=asked.words)
+        )
     if asked.since is not None:
         rows = rows.filter(at__gte=asked.since)
     return rows.filter(at__lt=asked.until) if asked.until is not None else rows
@@ -85,7 +94,8 @@ def entries_page(access: Access, asked: EntryFilter, place: Place | None = None,
         found = list(rows[: size + 1])
         return EntryPage(found[:size], has_newer=False, has_older=len(found) > size)
     if place.direction == "older":
-        found = list(rows.older_than(place.at, place.pk)[: size + 1])
+        found = list(rows.filter(Q(at__lt=place.at) | Q(at=place.at, pk__lt=place.pk))[: size + 1])
         return EntryPage(found[:size], has_newer=True, has_older=len(found) > size)
-    found = list(rows.newer_than(place.at, place.pk).order_by("at", "pk")[: size + 1])
+    newer = rows.filter(Q(at__gt=place.at) | Q(at=place.at, pk__gt=place.pk))
+    found = list(newer.order_by("at", "pk")[: size + 1])
     return EntryPage(found[:size][::-1], has_newer=len(found) > size, has_older=True)

@@ -1,7 +1,7 @@
-"""Pages of the cockpit: one table says where each is, who may see it, and how it is found."""
+"""Pages of the cockpit: where each is, who may see it, and how it is found; one function guards them all."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from functools import wraps
 from typing import Any
 
@@ -12,12 +12,14 @@ from django.http.response import HttpResponseBase
 from django.template.response import TemplateResponse
 from django.urls import URLPattern, path
 
+from apps.core.admin.kit import may_view
+from apps.core.bounds import is_bound
 from apps.core.words import Words
 
 View = Callable[..., HttpResponseBase]
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class Page:
     """A page or a fragment of one.
 
@@ -30,6 +32,7 @@ class Page:
     path: str
     view: View
     permissions: tuple[str, ...]
+    _: KW_ONLY
     title: Words = ""
     icon: str = ""
     words: Words = ""
@@ -61,6 +64,16 @@ def render_page(request: HttpRequest, template: str, title: str, **context: Any)
     return TemplateResponse(request, template, {**admin.site.each_context(request), "title": title, **context})
 
 
+def fragment(template: str, read: Callable[[HttpRequest], dict[str, Any]]) -> View:
+    """Return the view of a part of a page that the browser fetches again. read: returns what the part shows."""
+    return lambda request: render_fragment(request, template, **read(request))
+
+
 def render_fragment(request: HttpRequest, template: str, **context: Any) -> TemplateResponse:
     """Render a part of a page, which the browser fetches again; it is never cached."""
     return TemplateResponse(request, template, context, headers={"Cache-Control": "no-store"})
+
+
+def may_view_hub(request: HttpRequest, model: str) -> bool:
+    """Return whether the viewer may view what concerns the whole hub, and belongs to no scope."""
+    return not is_bound(request.user) and may_view(request, model)

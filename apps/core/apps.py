@@ -20,10 +20,11 @@ class CoreConfig(AppConfig):
 
     def ready(self) -> None:
         from apps.core.db.identity import check_new_connection
-        from apps.core.pages.refusals import register_sayings
+        from apps.core.pages.refusals import REFUSALS
+        from apps.core.pages.sayings import SAYINGS
         from apps.core.personal.registry import register_stores
         from apps.core.personal.stores import STORES
 
         connection_created.connect(check_new_connection)
         register_stores(STORES)
-        register_sayings()
+        SAYINGS.add(REFUSALS)

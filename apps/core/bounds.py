@@ -7,9 +7,3 @@ def is_bound(user: Any) -> bool:
     """Return whether an account has a bound (`apps.accounts.models.Account`); one without such a row has none."""
     account = getattr(user, "account", None)
     return account is not None and account.is_bound
-
-
-def person_id_of(user: Any) -> str:
-    """Return the user whose own pages an account has; empty for an account that has none."""
-    account = getattr(user, "account", None)
-    return "" if account is None else str(account.person_id)

@@ -101,8 +101,3 @@ def membership_get(access: Access, uuid: UUID) -> Membership:
     if found is None:
         raise NotFoundError("There is no such membership.")
     return found
-
-
-def known_ties() -> set[Scope]:
-    """Return every user with a household or persona of which something was said."""
-    return {tie_of(*row) for row in Membership.objects.values_list("user_id", "household_id", "persona_id")}

@@ -17,8 +17,7 @@ from apps.core.domain.randomness import SYSTEM_RNG
 from apps.core.processes import LIVE_STATE_SQL
 from apps.live.domain.coalescer import Coalescer
 from apps.live.domain.topics import EVERY_PERSON, HEALTH, KNOWN, OWN_TOPICS, TOPICS, own_note, read_own_note
-from apps.live.own_triggers import OWN_CHANNEL
-from apps.live.triggers import CHANNEL
+from apps.live.triggers import CHANNEL, OWN_CHANNEL
 
 logger = logging.getLogger(__name__)
 

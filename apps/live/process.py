@@ -1,9 +1,9 @@
-"""What live push is in one web process: a listener, a channel of the layer, and the sockets."""
+"""What live push is in one web process: a listener, a channel of the layer, the sockets, and what changed of people."""
 
 import asyncio
 import logging
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from typing import Any
@@ -15,13 +15,13 @@ from django.db import connections
 from apps.core.per_process import PerProcess
 from apps.live import metrics
 from apps.live.consumer import TRY_LATER, LiveSocket
-from apps.live.domain.topics import ACCOUNTS, EVERY_PERSON, KNOWN
+from apps.live.domain.topics import ACCOUNTS, EVERY_PERSON, KNOWN, MINE, read_own_note
 from apps.live.listener import Listener
-from apps.live.own import OwnTopics
 from apps.live.viewer import SessionsUnavailableError, Viewer, find_viewer
 
-logger = logging.getLogger(__name__)
-
+# For so long a change is remembered for pages that were made before it and open their socket after it.
+REMEMBERED_MS = 300_000
+MANY = 10_000
 GROUP = "live"
 # Under which messages about people are counted, of every user.
 OWN = "own"
@@ -34,6 +34,40 @@ MAX_WAITING = 64
 RETRY_SECONDS = 1.0
 # A message to oneself through a layer that another server keeps, and how long none may come.
 ECHO_SECONDS, SILENT_SECONDS = 5.0, 12.0
+logger = logging.getLogger(__name__)
+
+
+class OwnTopics:
+    """The topics of people with their versions, in milliseconds, the latest changes of a few minutes."""
+
+    def __init__(self) -> None:
+        self._versions: dict[str, dict[str, int]] = {}
+        self._changed: dict[str, int] = {}
+
+    def hear(self, notes: Mapping[str, int]) -> dict[str, dict[str, int]]:
+        """Remember what was notified (`own_note`). Return its topics by person; each comes with `mine`."""
+        heard: dict[str, dict[str, int]] = {}
+        for note, version in notes.items():
+            if (read := read_own_note(note)) is not None:
+                digest, topic = read
+                heard.setdefault(digest, {}).update({topic: version, MINE: version})
+        for digest, topics in heard.items():
+            self._versions.setdefault(digest, {}).update(topics)
+            self._changed[digest] = max(topics.values())
+        self._drop(heard)
+        return heard
+
+    def since(self, digest: str, moment: int) -> dict[str, int]:
+        """Return what changed of a person after a moment; nothing for no person."""
+        known = {**self._versions.get(EVERY_PERSON, {}), **self._versions.get(digest, {})}
+        return {topic: version for topic, version in known.items() if version > moment} if digest else {}
+
+    def _drop(self, heard: Iterable[str]) -> None:
+        """Drop people of whom nothing changed for long, where there are many."""
+        newest = max((self._changed[digest] for digest in heard), default=0)
+        if len(self._changed) > MANY:
+            for digest in [one for one, at in self._changed.items() if at + REMEMBERED_MS < newest]:
+                del self._changed[digest], self._versions[digest]
 
 
 class LiveProcess:

@@ -4,8 +4,8 @@ from django.db import connection
 
 from apps.live.application import live_application
 from apps.live.domain.topics import MINE, own_note, person_digest
-from apps.live.own_triggers import OWN_CHANNEL
 from apps.live.process import live_process
+from apps.live.triggers import OWN_CHANNEL
 
 __all__ = ["begin_live", "end_live", "live_application", "person_changed"]
 

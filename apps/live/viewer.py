@@ -9,7 +9,7 @@ from django.contrib.auth import get_user
 from django.db import DatabaseError, close_old_connections
 from django.http import HttpRequest, parse_cookie
 
-from apps.core.bounds import is_bound, person_id_of
+from apps.core.bounds import is_bound
 from apps.live.domain.topics import person_digest
 
 
@@ -52,7 +52,9 @@ def find_viewer(session_key: str) -> Viewer | None:
             return None
         # What changes says what others do: only who sees some page of it hears of it.
         hears_all = user.is_staff and not is_bound(user) and (user.is_superuser or bool(user.get_all_permissions()))
-        person_id = person_id_of(user)
+        account = getattr(user, "account", None)
+        # The user whose own pages the account has.
+        person_id = "" if account is None else str(account.person_id)
     except DatabaseError as error:
         raise SessionsUnavailableError from error
     finally:

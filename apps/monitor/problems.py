@@ -14,7 +14,7 @@ from django.utils.translation import get_language, gettext
 from apps.core.bounds import is_bound
 from apps.core.health import OK, database_ready, run_checks
 from apps.core.per_process import PerProcess
-from apps.monitor.domain.problems import Problem, ProblemSeverity, Remedy
+from apps.monitor.domain.problems import Problem, ProblemSeverity
 
 logger = logging.getLogger(__name__)
 DATABASE_CHECK = {"database": f"{database_ready.__module__}.{database_ready.__qualname__}"}
@@ -73,12 +73,12 @@ def problems_for(user: Any, found: Iterable[Problem] | None = None) -> list[Prob
         return []
     all_found = current_problems() if found is None else found
     found = [problem for problem in all_found if user.has_perm(problem.permission)]
-    return [problem if may_press(user, problem.remedy) else replace(problem, remedy=None) for problem in found]
-
-
-def may_press(user: Any, remedy: Remedy | None) -> bool:
-    """Return whether an account may do what a button does."""
-    return remedy is None or not remedy.permission or user.has_perm(remedy.permission)
+    return [
+        problem
+        if (problem.remedy is None or not problem.remedy.permission or user.has_perm(problem.remedy.permission))
+        else replace(problem, remedy=None)
+        for problem in found
+    ]
 
 
 def database_problem(answer: str) -> Problem:

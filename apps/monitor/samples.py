@@ -1,9 +1,9 @@
-"""Take a sample of each series every minute, and thin the samples out as they grow old."""
+"""Take a sample of each series every minute, thin the samples out as they grow old, and read them for charts."""
 
 import logging
 import math
 import socket
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
@@ -14,8 +14,21 @@ from django.utils.module_loading import import_string
 
 from apps.core import metrics
 from apps.core.domain.clock import SYSTEM_CLOCK, Clock, utcnow
-from apps.monitor.domain.increase import increase, increases, quantile
-from apps.monitor.domain.series import Histogram, MetricSet, Number, SampleContext, Series, SeriesKind, Total
+from apps.monitor.domain.series import (
+    HOUR,
+    MINUTE,
+    Histogram,
+    MetricSet,
+    Number,
+    SampleContext,
+    Series,
+    SeriesKind,
+    Total,
+    increase,
+    increases,
+    plan_buckets,
+    quantile,
+)
 from apps.monitor.models import CounterReading, Sample
 
 logger = logging.getLogger(__name__)
@@ -60,7 +73,9 @@ def all_series() -> tuple[Series, ...]:
 def sample_take(*, clock: Clock = SYSTEM_CLOCK) -> int:
     """Take a sample of each series for the current minute, unless there is one. Return how many numbers it has."""
     now, host = utcnow(clock), socket.gethostname()
-    before = find_reading(host, now)
+    before = CounterReading.objects.filter(host=host).first()
+    if before is not None and before.at > now + MAX_AHEAD:
+        before = None  # its clock was wrong
     if before is not None and is_same_minute(before.at, now):
         return 0
     since = before.at if before is not None and now - before.at <= LONGEST_STEP else None
@@ -80,15 +95,15 @@ def sample_take(*, clock: Clock = SYSTEM_CLOCK) -> int:
         ]
         # Of a worker on another machine there may be a sample already.
         Sample.objects.bulk_create(rows, ignore_conflicts=True)
-        kept = {name: stored for name in found if (stored := stored_total(found[name])) is not None}
+        # What the next sample subtracts.
+        kept: dict[str, float | list[float]] = {}
+        for name, number in found.items():
+            if isinstance(number, Total):
+                kept[name] = number.value
+            elif isinstance(number, Histogram):
+                kept[name] = list(number.counts)
         CounterReading.objects.filter(host=host).update(at=now, totals=kept)
     return len(rows)
-
-
-def find_reading(host: str, now: datetime) -> CounterReading | None:
-    """Return the last reading of this machine, None where there is none or its clock was wrong."""
-    reading = CounterReading.objects.filter(host=host).first()
-    return None if reading is None or reading.at > now + MAX_AHEAD else reading
 
 
 def is_same_minute(one: datetime, other: datetime) -> bool:
@@ -120,13 +135,6 @@ def number_of(found: Number, before: Any) -> float | None:
         value = quantile(found.bounds, increases(before, found.counts), found.share)
         return None if value is None else value * found.scale
     return None if found is None else float(found)
-
-
-def stored_total(found: Number) -> float | list[float] | None:
-    """Return what the next sample subtracts; None for what is no count."""
-    if isinstance(found, Total):
-        return found.value
-    return list(found.counts) if isinstance(found, Histogram) else None
 
 
 def samples_roll_up(*, clock: Clock = SYSTEM_CLOCK) -> int:
@@ -162,3 +170,48 @@ def delete_hours(until: datetime) -> int:
     with connection.cursor() as cursor:
         cursor.execute(_DELETE, [until, ROWS_AT_ONCE])
         return cursor.rowcount
+
+
+Points = list[tuple[datetime, float | None]]
+
+# Both kinds of samples: the index leads with the series and the kind.
+_READ = """
+SELECT series, floor(extract(epoch FROM at) / %(width)s)::bigint,
+       CASE WHEN series = ANY(%(counters)s) THEN sum(value) ELSE avg(value) END
+FROM monitor_sample
+WHERE series = ANY(%(names)s) AND is_hourly = ANY(ARRAY[true, false]) AND at >= %(start)s AND at < %(end)s
+GROUP BY 1, 2
+"""
+
+
+def series_read(
+    names: Sequence[str], start: datetime, end: datetime, points: int, *, clock: Clock = SYSTEM_CLOCK
+) -> dict[str, Points]:
+    """Return at most `points` values of each series up to `end`, by name; each with the beginning of its bucket.
+
+    The value of a bucket is the mean of its samples, of a counter their sum. A bucket without samples has None, and so
+    has one of a counter that is not over yet. What is older than 48 hours has buckets of an hour at least. A series
+    that does not exist has only gaps. Raises ValueError for a span or a number of points that is not positive.
+    """
+    now = utcnow(clock)
+    finest = HOUR if start < now - MINUTES_KEPT else MINUTE
+    buckets = plan_buckets(start, end, points, finest)
+    counters = {each.name for each in all_series() if each.kind is SeriesKind.COUNTER}
+    found: dict[str, dict[int, float]] = {name: {} for name in names}
+    with connection.cursor() as cursor:
+        cursor.execute(
+            _READ,
+            {
+                "width": buckets.width,
+                "counters": sorted(counters),
+                "names": list(found),
+                "start": buckets.start,
+                "end": buckets.end,
+            },
+        )
+        for name, number, value in cursor.fetchall():
+            found[name][number] = value
+    is_fine = buckets.width == MINUTE
+    return {
+        name: buckets.fill(values, None if is_fine or name not in counters else now) for name, values in found.items()
+    }

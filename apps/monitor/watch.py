@@ -64,7 +64,8 @@ class ProblemWatch:
         state: State = frozenset((one.code, one.subject, int(one.severity)) for one in current_problems())
         if state == self._known:
             return False
-        announce()
+        with connection.cursor() as cursor:
+            cursor.execute("SELECT pg_notify(%s, %s)", [CHANNEL, TOPIC])
         self._known = state
         return True
 
@@ -102,12 +103,6 @@ def send_overdue_alarms() -> None:
         logger.exception("alarms could not be sent")
     finally:
         connection.close()
-
-
-def announce() -> None:
-    """Have browsers fetch again what shows problems."""
-    with connection.cursor() as cursor:
-        cursor.execute("SELECT pg_notify(%s, %s)", [CHANNEL, TOPIC])
 
 
 _watch = PerProcess(ProblemWatch)

@@ -18,8 +18,8 @@ from apps.core.db.user_locks import UserLockedError, hold_users
 from apps.core.domain.clock import SYSTEM_CLOCK, Clock, utcnow
 from apps.core.domain.errors import UnavailableError
 from apps.core.domain.scope import Scope, system_access
-from apps.core.models import ApiKey, MembershipState
-from apps.core.selectors import KEY_ACTOR, known_ties
+from apps.core.models import ApiKey, Membership, MembershipState, tie_of
+from apps.core.selectors import KEY_ACTOR
 from apps.episodic.selectors import event_parts, row_writers
 from apps.semantic.services import memory_scopes, memory_writers
 
@@ -39,7 +39,7 @@ def memberships_review(clock: Clock = SYSTEM_CLOCK) -> MembershipReview:
     """Decide about every user who has something in a household or persona and no tie to it; safe to repeat."""
     there = scopes_there()
     ties = {tie for scope in there for tie in scope.ties()}
-    unknown = ties - known_ties()
+    unknown = ties - {tie_of(*row) for row in Membership.objects.values_list("user_id", "household_id", "persona_id")}
     if not unknown:
         return MembershipReview(0, 0)
     writers = writers_by_tie(unknown)

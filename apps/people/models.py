@@ -242,7 +242,7 @@ class ConnectionState(models.TextChoices):
 class ConnectionRequest(models.Model):
     """An app that asks for a key by a code, as in RFC 8628. Written by `apps.people.connecting` only; lasts minutes.
 
-    Codes are kept as digests, and of the address those of its networks (`connecting.networks`). user_id: who confirmed
+    Codes are kept as digests, and of the address those of its networks (`connecting.flow`). user_id: who confirmed
     it, until the app has fetched its key.
     """
 

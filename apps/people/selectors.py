@@ -11,12 +11,10 @@ from apps.core.domain.errors import NotFoundError
 from apps.core.domain.scope import IDENTIFIERS, Access, Scope
 from apps.episodic.domain.window import EventQuery
 from apps.episodic.selectors import event_counts, events_query
-from apps.people.downloads.files import file_of, progress_read
-from apps.people.downloads.request import KEPT, download_of, download_ready
-from apps.people.erasure.digest import user_digest
-from apps.people.erasure.request import obstacles
-from apps.people.leaving.plan import GRACE, THEMSELVES, plan_of
-from apps.people.looking.look import MOST, look_of, may_look
+from apps.people.downloads.request import KEPT, download_of, download_ready, file_of, progress_read
+from apps.people.erasure.request import obstacles, user_digest
+from apps.people.leaving import GRACE, THEMSELVES, plan_of
+from apps.people.looking import MOST, look_of, may_look
 from apps.people.models import (
     MAX_REASON_CHARS,
     OPEN_STATES,
@@ -119,7 +117,10 @@ def name_page(
     """
     beyond, is_backwards = None, False
     if cursor is not None:
-        beyond, is_backwards = find_name(access, scope, kind, cursor.id), cursor.direction == NEWER
+        named = count_names(access, scope, kind, NameSpan(limit=1, only=cursor.id))
+        if not named:
+            raise cursor_gone()
+        beyond, is_backwards = named[0].name, cursor.direction == NEWER
     found = count_names(access, scope, kind, NameSpan(beyond, is_backwards, limit + 1, containing=containing))
     has_more, found = len(found) > limit, found[:limit]
     rows = found[::-1] if is_backwards else found
@@ -154,14 +155,6 @@ def count_all(access: Access, scope: Scope, kind: NameKind) -> int:
     events = [one.name for one in event_counts(access, scope, kind.value)]
     parts = (events[first : first + NAMES_AT_ONCE] for first in range(0, len(events), NAMES_AT_ONCE))
     return memories + len(events) - sum(memory_name_total(access, scope, kind.value, part) for part in parts)
-
-
-def find_name(access: Access, scope: Scope, kind: NameKind, wanted: UUID) -> str:
-    """Return the name of a cursor, of those that the caller sees. Raises NotFoundError."""
-    found = count_names(access, scope, kind, NameSpan(limit=1, only=wanted))
-    if not found:
-        raise cursor_gone()
-    return found[0].name
 
 
 @dataclass(frozen=True)

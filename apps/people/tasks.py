@@ -1,16 +1,16 @@
 """The tasks of people, which django-q2 runs by these names."""
 
-from apps.people.connecting.flow import connections_trim
+from apps.people.connecting import connections_trim
 from apps.people.downloads import make
 from apps.people.erasure import run
-from apps.people.learnt.forget import forgettings_continue
-from apps.people.leaving import plan
+from apps.people.learnt import forgettings_continue
+from apps.people.leaving import plans_begin
 from apps.people.memberships import memberships_review
 
 
 def erase() -> None:
     """Begin the erasures that people planned, and continue every open one; each minute, and when one is requested."""
-    plan.plans_begin()
+    plans_begin()
     run.erasures_continue()
 
 

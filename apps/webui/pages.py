@@ -1,7 +1,7 @@
 """Pages of the web UI: one table says where each is and how it is found; one function guards them all."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from functools import wraps
 from typing import Any
 
@@ -21,7 +21,7 @@ from apps.webui.person import Person, person_of
 View = Callable[..., HttpResponseBase]
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True)
 class Page:
     """A page or a fragment of one. A view takes the request, the person, and the arguments of its address.
 
@@ -33,6 +33,7 @@ class Page:
     name: str
     path: str
     view: View
+    _: KW_ONLY
     is_own: bool = False
     is_public: bool = False
     part_of: str | None = None
@@ -59,11 +60,18 @@ def answer_of(page: Page, request: HttpRequest, *args: Any, **kwargs: Any) -> Ht
     if page.is_public:
         return page.view(request, *args, **kwargs)
     if not request.user.is_authenticated:
-        is_first = page.path == ""
-        return visitors_page(request) if is_first else redirect_to_login(request.get_full_path())
+        if page.path != "":
+            return redirect_to_login(request.get_full_path())
+        return TemplateResponse(request, "webui/visitors.html")
     person = person_of(request)
     if person is None:
-        return no_person(request)
+        # One whose person is being forgotten just now, and comes back with nothing, is led to how far that is.
+        if (erasure := erasure_of_login(request.user.pk)) is not None:
+            return HttpResponseRedirect(reverse("webui:forgotten", args=[erasure.uuid]))
+        # The first page is a way to the admin, not a refusal.
+        is_refused = request.path != "/"
+        context = {"may_enter_admin": request.user.is_staff}
+        return TemplateResponse(request, "webui/no_person.html", context, status=403 if is_refused else 200)
     if person.look is not None:
         if page.is_own or request.method not in {"GET", "HEAD"}:
             return TemplateResponse(request, "webui/looking_only.html", {"person": person}, status=403)
@@ -78,23 +86,6 @@ def page_urls(pages: tuple[Page, ...]) -> list[URLPattern]:
     return [path(page.path, guarded(page), name=page.name) for page in pages]
 
 
-def visitors_page(request: HttpRequest) -> HttpResponseBase:
-    """Show strangers what this is, where to sign in, and where the API is described."""
-    return TemplateResponse(request, "webui/visitors.html")
-
-
-def no_person(request: HttpRequest) -> HttpResponseBase:
-    """Say that an account is no person's, and where it works. The first page is a way to the admin, not a refusal.
-
-    One whose person is being forgotten just now, and comes back with nothing, is led to how far that is.
-    """
-    if (erasure := erasure_of_login(request.user.pk)) is not None:
-        return HttpResponseRedirect(reverse("webui:forgotten", args=[erasure.uuid]))
-    is_refused = request.path != "/"
-    context = {"may_enter_admin": request.user.is_staff}
-    return TemplateResponse(request, "webui/no_person.html", context, status=403 if is_refused else 200)
-
-
 def render_page(request: HttpRequest, person: Person, template: str, title: str, **context: Any) -> TemplateResponse:
     """Render a whole page. title: its heading."""
     planned = plan_of(person.user_id)
@@ -104,6 +95,11 @@ def render_page(request: HttpRequest, person: Person, template: str, title: str,
         "pause": pause_of(person.user_id) if planned is None else None,
     }
     return TemplateResponse(request, template, {"person": person, "title": title, **frame, **context})
+
+
+def fragment(template: str, read: Callable[[Person], dict[str, Any]]) -> View:
+    """Return the view of a part of a page that the browser fetches again. read: returns what the part shows."""
+    return lambda request, person: render_fragment(request, person, template, **read(person))
 
 
 def render_fragment(request: HttpRequest, person: Person, template: str, **context: Any) -> TemplateResponse:

@@ -1,4 +1,4 @@
-"""The person who looks at a page, and what they may do: what a key that is bound to their id may."""
+"""The person who looks at a page, what they may do (as a key that is bound to their id), and who did something."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from django.http import HttpRequest
+from django.utils.translation import gettext as _
 
 from apps.core.domain.origin import WriteOrigin
 from apps.core.domain.scope import Access, Permission, Scope
@@ -13,6 +14,8 @@ from apps.core.pauses import PERSON
 
 if TYPE_CHECKING:
     from apps.people.selectors import Look
+
+KEY, OPERATOR = "key:", "admin:"
 
 
 @dataclass(frozen=True)
@@ -58,3 +61,16 @@ def shown_name(request: HttpRequest) -> str:
     """Return the name that the signed-in account has chosen, else that with which it signs in."""
     user = request.user
     return (user.get_full_name() if user.is_authenticated else "") or user.get_username()
+
+
+def who(actor: str, person: Person) -> str:
+    """Return who did something: the person themselves, an app by its name, an operator, or the hub."""
+    if actor == f"{PERSON}{person.user_id}":
+        return _("You")
+    if actor.startswith(PERSON):
+        return actor.removeprefix(PERSON)
+    if actor.startswith(KEY):
+        return actor.removeprefix(KEY)
+    if actor.startswith(OPERATOR):
+        return _("An operator (%(name)s)") % {"name": actor.removeprefix(OPERATOR)}
+    return _("The hub")

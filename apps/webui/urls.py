@@ -2,7 +2,7 @@
 
 from django.urls import path
 
-from apps.webui.install.pages import manifest, offline, service_worker
+from apps.webui.install import manifest, offline, service_worker
 from apps.webui.pages import page_urls
 from apps.webui.table import PAGES
 

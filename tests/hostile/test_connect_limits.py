@@ -8,9 +8,8 @@ import pytest
 
 from apps.core.domain.errors import ThrottledError
 from apps.core.domain.scope import Permission
-from apps.people.connecting import flow
-from apps.people.connecting.flow import MAX_IN_ALL, MAX_PER_BLOCK, MAX_PER_CLIENT
-from apps.people.connecting.networks import networks_of
+from apps.people import connecting
+from apps.people.connecting import MAX_IN_ALL, MAX_PER_BLOCK, MAX_PER_CLIENT, networks_of
 from apps.people.models import ConnectionRequest
 from apps.people.services import connection_answer, connection_request
 from tests.api import Api
@@ -52,7 +51,7 @@ def test_networks_of_one_block_have_a_small_share(block: str) -> None:
 @pytest.fixture
 def small_hub(monkeypatch: pytest.MonkeyPatch) -> int:
     """Return how many requests a hub has room for in which there is not much."""
-    monkeypatch.setattr(flow, "MAX_IN_ALL", 60)
+    monkeypatch.setattr(connecting, "MAX_IN_ALL", 60)
     return 60
 
 

@@ -11,7 +11,7 @@ from apps.core.models import LockedUser
 from apps.people.downloads.make import downloads_continue
 from apps.people.downloads.request import download_request
 from apps.people.erasure.run import erasure_run
-from apps.people.leaving.plan import erasure_plan, plans_begin
+from apps.people.leaving import erasure_plan, plans_begin
 from apps.people.models import Erasure, PlannedErasure
 from apps.people.schemas.erasures import render_certificate
 from apps.people.services import erasure_preview, erasure_request

@@ -12,9 +12,8 @@ from django.utils import translation
 from django.views.decorators.cache import never_cache
 
 from apps.accounts.context import passkeys_work
-from apps.accounts.failures import record_failure
-from apps.accounts.invitations.links import digest_of
-from apps.accounts.limits import too_many_requests
+from apps.accounts.failures import record_failure, too_many_requests
+from apps.accounts.invitations import digest_of
 from apps.accounts.models import Invitation
 from apps.accounts.services import invitation_accept, invitation_find
 from apps.core.db.memberships import display_names

@@ -19,8 +19,8 @@ from django.utils.translation import gettext, ngettext
 from django.views.decorators.cache import never_cache
 from django.views.decorators.http import require_POST, require_safe
 
-from apps.accounts.limits import too_many_requests
-from apps.accounts.no_access import no_access
+from apps.accounts.failures import too_many_requests
+from apps.accounts.middleware import no_access
 from apps.accounts.services import account_show_in, sessions_end
 
 __all__ = [

@@ -26,9 +26,14 @@ from unfold.decorators import action, display
 from unfold.forms import AdminPasswordChangeForm
 
 from apps.accounts import services
-from apps.accounts.admin.people_forms import AccountChangeForm, AccountCreationForm, role_names
-from apps.accounts.admin.permission_words import PermissionWords, say_permission
-from apps.accounts.powers import may_give
+from apps.accounts.admin.people_forms import (
+    AccountChangeForm,
+    AccountCreationForm,
+    PermissionWords,
+    role_names,
+    say_permission,
+)
+from apps.accounts.roles import may_give
 from apps.accounts.selectors import second_factors
 from apps.core.admin.kit import (
     NOTHING,

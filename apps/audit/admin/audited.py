@@ -11,7 +11,7 @@ from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import reverse
 
 from apps.audit.recording.notes import note_object
-from apps.audit.recording.settings_models import label_of, scope_of_object
+from apps.audit.recording.settings_models import scope_of_object
 
 
 class AuditedAdmin:
@@ -43,7 +43,7 @@ class AuditedAdmin:
 def note_of(obj: Model, message: Any) -> None:
     """Note an object. message: a sentence of a page; lists of fields are noted by their values already."""
     said = message if isinstance(message, str) and not message.startswith("[") else ""
-    note_object(label_of(obj), obj.pk, said=said, scope=scope_of_object(obj))
+    note_object(obj._meta.label_lower, obj.pk, said=said, scope=scope_of_object(obj))
 
 
 def audited(admin_class: type[ModelAdmin[Any]]) -> type[ModelAdmin[Any]]:

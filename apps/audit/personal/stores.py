@@ -7,13 +7,13 @@ from django.contrib.auth import get_user_model
 from django.db.models import Q, QuerySet, TextField
 from django.db.models.functions import Cast
 
-from apps.audit.append_only import allow_changes
 from apps.audit.models import ActorKind, AuditEntry
+from apps.audit.retention import allow_changes
 from apps.core.pauses import PERSON
 from apps.core.personal.admin_log import models_of_users
 from apps.core.personal.columns import Columns
 from apps.core.personal.erase import ROWS_AT_ONCE, names_user, naming
-from apps.core.personal.store import ExportRequest, Line, LineError, PersonalStore
+from apps.core.personal.store import ExportRequest, Line, PersonalStore
 from apps.core.steps import Step, no_step
 
 # What is left of the name of a key that names a person who was forgotten.
@@ -48,12 +48,7 @@ class AuditStore(PersonalStore):
     def load(self, lines: Sequence[Line]) -> int:
         """Add the entries that the hub does not have."""
         columns = Columns(AuditEntry)
-        rows = []
-        for place, line in enumerate(lines):
-            try:
-                rows.append(AuditEntry(**columns.read(line)))
-            except ValueError as error:
-                raise LineError(place, str(error)) from error
+        rows = [AuditEntry(**columns.read_at(place, line)) for place, line in enumerate(lines)]
         known = set(AuditEntry.objects.filter(at__in=[row.at for row in rows]).values_list(*IDENTITY))
         new = [row for row in rows if tuple(getattr(row, name) for name in IDENTITY) not in known]
         AuditEntry.objects.bulk_create(new)
@@ -74,23 +69,19 @@ class AuditStore(PersonalStore):
             with allow_changes("forgetting"):
                 empty(AuditEntry.objects.filter(pk__in=keys), user_id)
             yield len(keys)
-        while True:
-            with allow_changes("forgetting"):
-                keys = list(acts_of(user_id).order_by("pk").values_list("pk", flat=True)[:ROWS_AT_ONCE])
-                emptied = AuditEntry.objects.filter(pk__in=keys)
-                emptied.update(**EMPTY, actor=FORGOTTEN_ACCOUNT)
-            if not keys:
-                break
-            step("audit acts")
-            yield len(keys)
-        while True:
-            with allow_changes("forgetting"):
-                keys = list(entries_about(user_id).order_by("pk").values_list("pk", flat=True)[:ROWS_AT_ONCE])
-                empty(AuditEntry.objects.filter(pk__in=keys), user_id)
-            if not keys:
-                return
-            step("audit entries")
-            yield len(keys)
+        for name, rows_of in (("audit acts", acts_of), ("audit entries", entries_about)):
+            while True:
+                with allow_changes("forgetting"):
+                    keys = list(rows_of(user_id).order_by("pk").values_list("pk", flat=True)[:ROWS_AT_ONCE])
+                    part = AuditEntry.objects.filter(pk__in=keys)
+                    if rows_of is acts_of:
+                        part.update(**EMPTY, actor=FORGOTTEN_ACCOUNT)
+                    else:
+                        empty(part, user_id)
+                if not keys:
+                    break
+                step(name)
+                yield len(keys)
 
     def find(self, user_id: str) -> Iterator[str]:
         if AuditEntry.objects.filter(user_id=user_id).exists() or mentions(user_id) or acts_of(user_id).exists():

@@ -1,13 +1,19 @@
-"""Entries, made to fit their columns, and written."""
+"""Entries, made to fit their columns, and written; those that could not be are counted."""
 
 import ipaddress
+import logging
 from collections.abc import Iterable
 from typing import Any
+
+from prometheus_client import Counter
 
 from apps.audit.models import AuditEntry
 from apps.core.domain.clock import SYSTEM_CLOCK, utcnow
 from apps.core.domain.scope import Scope
 from apps.core.request_id import NO_REQUEST, current_request_id
+
+AUDIT_LOST = Counter("memoryhub_audit_lost", "Acts whose entry in the audit could not be written.")
+logger = logging.getLogger(__name__)
 
 
 def build_entry(
@@ -67,3 +73,9 @@ def valid_address(text: str | None) -> str | None:
         return str(ipaddress.ip_address((text or "").partition("%")[0]))
     except ValueError:
         return None
+
+
+def note_loss(action: str, error: Exception) -> None:
+    """Say that an act is not in the audit; what it did is done."""
+    AUDIT_LOST.inc()
+    logger.error("an entry of the audit could not be written: %s (%s)", action, type(error).__name__)

@@ -15,8 +15,7 @@ from rest_framework.exceptions import APIException
 
 from apps.audit.domain.actions import CHANGING_METHODS, Outcome, action_of_route, action_on_page, outcome_of
 from apps.audit.models import ActorKind, AuditEntry
-from apps.audit.recording.entries import build_entry, write_entries
-from apps.audit.recording.losses import note_loss
+from apps.audit.recording.entries import build_entry, note_loss, write_entries
 from apps.audit.recording.notes import Recording, recording
 from apps.core.domain.scope import IDENTIFIERS, Access, Permission, Scope
 
@@ -53,7 +52,10 @@ def entries_of(request: HttpRequest, response: HttpResponse, held: Recording) ->
     caller = caller_of(request, match.view_name) or holder_of_link(request, held)
     if caller is None or (not held.notes and is_question(response, match)):
         return []
-    common = caller | {"action": action_of(request, match), "outcome": outcome_for(response, held)}
+    outcome = outcome_of(response.status_code)
+    if outcome is Outcome.DONE and has_errors(response):  # a form that is shown again was refused
+        outcome = Outcome.REFUSED
+    common = caller | {"action": action_of(request, match), "outcome": outcome}
     kind, key = object_of(match)
     scope = scope_of_request(request, response, match)
     if not held.notes:
@@ -73,7 +75,7 @@ def entries_of(request: HttpRequest, response: HttpResponse, held: Recording) ->
 
 def is_recorded(request: HttpRequest, match: ResolverMatch) -> bool:
     """Return whether requests to a route are recorded."""
-    name, tables = match.view_name, audit_tables()
+    name, tables = match.view_name, import_module(settings.AUDIT_TABLES)
     if request.method not in CHANGING_METHODS:
         return request.method == "GET" and name in tables.READS
     if name in tables.QUIET:
@@ -81,11 +83,6 @@ def is_recorded(request: HttpRequest, match: ResolverMatch) -> bool:
     view = getattr(match.func, "cls", None)
     reads = view is not None and getattr(view, "needed_permission", None) is Permission.READ
     return not reads or name in tables.WRITES
-
-
-def audit_tables() -> Any:
-    """Return the module of tables that the composition root has."""
-    return import_module(settings.AUDIT_TABLES)
 
 
 def caller_of(request: HttpRequest, route: str) -> dict[str, Any] | None:
@@ -166,12 +163,6 @@ def scope_of_request(request: HttpRequest, response: HttpResponse, match: Resolv
             if any(found):
                 return Scope(*(value or None for value in found))
     return Scope()
-
-
-def outcome_for(response: HttpResponse, held: Recording) -> Outcome:
-    """Return how a request ended. A form that is shown again with errors was refused."""
-    outcome = outcome_of(response.status_code)
-    return Outcome.REFUSED if outcome is Outcome.DONE and has_errors(response) else outcome
 
 
 def has_errors(response: HttpResponse) -> bool:

@@ -1,15 +1,17 @@
-"""Notes of what a request or a command changes, held until it ends."""
+"""Notes of what a request or a command changes, held until it ends, and the entry of a command."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
 from typing import Any
 
+from django.db import DatabaseError
+
 from apps.audit.domain.changes import Changes, changed_fields
-from apps.audit.models import AuditEntry
-from apps.audit.recording.entries import build_entry, write_entries
-from apps.core.domain.scope import Scope
+from apps.audit.models import ActorKind, AuditEntry
+from apps.audit.recording.entries import build_entry, note_loss, write_entries
+from apps.core.domain.scope import IDENTIFIERS, Scope
 
 # One statement writes them; what is beyond is counted.
 MAX_NOTES = 500
@@ -111,3 +113,34 @@ def note_object(object_type: str, object_id: object, *, said: str = "", scope: S
     if held is not None:
         note = held.note(object_type, object_id)
         note.said, note.scope = said or note.said, scope or note.scope
+
+
+def record_command(
+    *,
+    held: Recording,
+    actor: str,
+    action: str,
+    identifiers: Mapping[str, str],
+    options: Sequence[str],
+    outcome: str,
+) -> None:
+    """Write the entry of a command, and one for each object of settings that it changed. It raises nothing.
+
+    actor: the user of the operating system. identifiers: whose data it was about. options: names without values.
+    """
+    common = {"actor_kind": ActorKind.COMMAND, "actor": actor, "action": action, "outcome": outcome}
+    scope, detail = (
+        Scope(*(identifiers.get(name) for name in IDENTIFIERS)),
+        {"options": list(options)} if options else {},
+    )
+    entries = [build_entry(**common, scope=scope, detail=detail)]
+    entries += [
+        build_entry(
+            **common, object_type=note.object_type, object_id=note.object_id, scope=note.scope, detail=note.detail
+        )
+        for note in held.notes.values()
+    ]
+    try:
+        write_entries(entries)
+    except DatabaseError as error:
+        note_loss(action, error)

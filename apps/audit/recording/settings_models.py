@@ -57,7 +57,7 @@ def note(instance: Model, before: dict[str, Any], after: dict[str, Any]) -> None
     note_change(
         before,
         after,
-        object_type=label_of(instance),
+        object_type=instance._meta.label_lower,
         object_id=instance.pk,
         name=name_of(instance),
         scope=scope_of_object(instance),
@@ -80,17 +80,12 @@ def on_members(sender: Any, instance: Model, action: str, pk_set: Iterable[Any] 
     )
     field = f"{model._meta.verbose_name_plural} {'gained' if action == 'post_add' else 'lost'}"
     change = ({}, {field: names}) if action == "post_add" else ({field: names}, {})
-    note_change(*change, object_type=label_of(instance), object_id=instance.pk, name=name_of(instance))
+    note_change(*change, object_type=instance._meta.label_lower, object_id=instance.pk, name=name_of(instance))
 
 
 def values_of(instance: Model) -> dict[str, Any]:
     """Return the columns of an object as JSON values."""
     return {field.attname: json_value(getattr(instance, field.attname)) for field in instance._meta.concrete_fields}
-
-
-def label_of(instance: Model) -> str:
-    """Return the label of the model, such as `core.apikey`."""
-    return instance._meta.label_lower
 
 
 def name_of(instance: Model) -> str:

@@ -1,5 +1,6 @@
 """Sign-in, sign-out and failed sign-in, by the signals of Django and allauth."""
 
+from functools import partial
 from typing import Any
 
 from allauth.mfa.signals import authentication_failed
@@ -9,8 +10,7 @@ from django.db import DatabaseError, transaction
 from django.http import HttpRequest
 
 from apps.audit.models import ActorKind
-from apps.audit.recording.entries import build_entry, write_entries
-from apps.audit.recording.losses import note_loss
+from apps.audit.recording.entries import build_entry, note_loss, write_entries
 from apps.audit.recording.notes import current_recording
 
 UID = "audit of sign-ins"
@@ -20,22 +20,22 @@ UNKNOWN_ACCOUNT = "an unknown account"
 
 def watch_sign_ins() -> None:
     """Record who signs in and out, and who fails to."""
-    user_logged_in.connect(on_sign_in, dispatch_uid=UID)
-    user_logged_out.connect(on_sign_out, dispatch_uid=UID)
+    for signal, action, outcome in (
+        (user_logged_in, "session.sign_in", "done"),
+        (user_logged_out, "session.sign_out", "done"),
+        # A wrong code of a second factor, which was asked for after the right password.
+        (authentication_failed, "session.second_factor", "refused"),
+    ):
+        signal.connect(partial(on_act, action=action, outcome=outcome), weak=False, dispatch_uid=UID)
     user_login_failed.connect(on_failure, dispatch_uid=UID)
-    authentication_failed.connect(on_wrong_code, dispatch_uid=UID)
 
 
-def on_sign_in(sender: Any, request: HttpRequest | None = None, user: Any = None, **_: Any) -> None:
-    """Record a sign-in."""
+def on_act(
+    sender: Any, request: HttpRequest | None = None, user: Any = None, *, action: str, outcome: str, **_: Any
+) -> None:
+    """Record an act of an account."""
     if user is not None:
-        keep(request, user.get_username(), "session.sign_in", "done", str(user.pk))
-
-
-def on_sign_out(sender: Any, request: HttpRequest | None = None, user: Any = None, **_: Any) -> None:
-    """Record a sign-out."""
-    if user is not None:
-        keep(request, user.get_username(), "session.sign_out", "done", str(user.pk))
+        keep(request, user.get_username(), action, outcome, str(user.pk))
 
 
 def on_failure(sender: Any, credentials: Any = None, request: HttpRequest | None = None, **_: Any) -> None:
@@ -51,12 +51,6 @@ def on_failure(sender: Any, credentials: Any = None, request: HttpRequest | None
         "refused",
         str(account.pk) if account else "",
     )
-
-
-def on_wrong_code(sender: Any, request: HttpRequest | None = None, user: Any = None, **_: Any) -> None:
-    """Record a wrong code of a second factor, which was asked for after the right password."""
-    if user is not None:
-        keep(request, user.get_username(), "session.second_factor", "refused", str(user.pk))
 
 
 def keep(request: HttpRequest | None, actor: str, action: str, outcome: str, pk: str) -> None:

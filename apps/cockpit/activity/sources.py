@@ -6,15 +6,16 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
-from django.db.models import Count, QuerySet
+from django.db.models import Count, Q, QuerySet
 from django.db.models.fields.json import KeyTextTransform
 from django.db.models.functions import TruncMinute
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 from django_q.models import Task
 
+from apps.audit.selectors import entries
 from apps.cockpit.activity import outbox
-from apps.cockpit.activity.audit import audit_entries, audit_rows
+from apps.cockpit.activity.phrases import ACT
 from apps.cockpit.domain.activity import Entry, Places
 from apps.core.domain.scope import Access
 from apps.core.pages.lists import listed
@@ -22,6 +23,12 @@ from apps.events.selectors import Event
 from apps.llm.selectors import ModelCall
 from apps.notes.selectors import NoteVersion
 
+# What hub events, versions of notes and their own tables say already.
+SAID_ELSEWHERE = (
+    "memory.", "memories.", "conflict.", "conflicts.", "decisions.", "rule.", "rules.", "merge_rule.", "event.",
+    "events.", "timeline_event.", "note.", "notes.", "note_version.", "sync.", "model_call.",
+)  # fmt: skip
+TONES = {"refused": "warn", "failed": "bad"}
 # So many rows of a source are searched for a page, and so many of them are read at most.
 WINDOW = 20_000
 LIMIT = 1_000
@@ -30,6 +37,32 @@ COUNTED = 100_000
 MAX_NEW = 100
 EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 MICROSECOND = timedelta(microseconds=1)
+
+
+def audit_rows(access: Access) -> QuerySet[Any]:
+    """Return the entries that the viewer may see, and that nothing else says."""
+    said = Q()
+    for prefix in SAID_ELSEWHERE:
+        said |= Q(action__startswith=prefix)
+    return entries(access).exclude(said)
+
+
+def audit_entries(rows: QuerySet[Any]) -> Iterable[Entry]:
+    """Return entries of the audit as entries of the stream; details stay on the pages of the audit."""
+    for row in rows.values("id", "at", "actor_kind", "actor", "action", "outcome", "user_id"):
+        yield Entry(
+            at=row["at"],
+            source="audit",
+            position=row["id"],
+            kind="access",
+            verb=f"{ACT}{row['outcome']}",
+            actor="" if row["actor_kind"] == "hub" else f"{row['actor_kind']}:{row['actor'].removeprefix('person:')}",
+            person=row["user_id"],
+            words=row["action"],
+            tone=TONES.get(row["outcome"], ""),
+        )
+
+
 NOTE_WORDS = {
     "append": _("added to a note"),
     "edit": _("edited the note"),
@@ -206,11 +239,6 @@ def by_columns(actor: str, person: str) -> Callable[[QuerySet[Any], Asked], Quer
     return narrow
 
 
-def call_rows(asked: Asked) -> QuerySet[Any] | None:
-    """Return the calls of chat models that did not succeed."""
-    return ModelCall.objects.exclude(outcome="succeeded") if "models" in asked.kinds else None
-
-
 def call_entries(rows: QuerySet[Any]) -> Iterable[Entry]:
     """Return calls of chat models as entries."""
     columns = ("id", "started_at", "outcome", "guard", "reason", "actor", "user_id", "purpose", "uuid")
@@ -232,16 +260,6 @@ def call_entries(rows: QuerySet[Any]) -> Iterable[Entry]:
         )
 
 
-def job_rows(asked: Asked) -> QuerySet[Any] | None:
-    """Return the jobs that failed on every try."""
-    return Task.objects.filter(success=False) if "jobs" in asked.kinds else None
-
-
-def narrow_jobs(rows: QuerySet[Any], asked: Asked) -> QuerySet[Any]:
-    """Keep no job where an actor or a person is asked for: it has neither."""
-    return rows.none() if asked.actors or asked.person else rows
-
-
 def job_entries(rows: QuerySet[Any]) -> Iterable[Entry]:
     """Return failed jobs as entries, named by what they do."""
     for row in rows.values("id", "stopped", "func"):
@@ -260,7 +278,13 @@ def job_entries(rows: QuerySet[Any]) -> Iterable[Entry]:
 SOURCES = (
     Source(name="outbox", rows=outbox_rows, narrow=narrow_outbox, entries=outbox_entries, at="created_at"),
     Source(name="notes", rows=note_rows, narrow=by_columns("author", "user_id"), entries=note_entries, at="at"),
-    Source(name="calls", rows=call_rows, narrow=by_columns("actor", "user_id"), entries=call_entries, at="started_at"),
+    Source(
+        name="calls",
+        rows=lambda asked: ModelCall.objects.exclude(outcome="succeeded") if "models" in asked.kinds else None,
+        narrow=by_columns("actor", "user_id"),
+        entries=call_entries,
+        at="started_at",
+    ),
     Source(
         name="audit",
         rows=lambda asked: audit_rows(asked.access) if "access" in asked.kinds else None,
@@ -268,14 +292,16 @@ SOURCES = (
         entries=audit_entries,
         at="at",
     ),
-    Source(name="jobs", rows=job_rows, narrow=narrow_jobs, entries=job_entries, at="stopped", position="stopped"),
+    # A job has neither an actor nor a person.
+    Source(
+        name="jobs",
+        rows=lambda asked: Task.objects.filter(success=False) if "jobs" in asked.kinds else None,
+        narrow=lambda rows, asked: rows.none() if asked.actors or asked.person else rows,
+        entries=job_entries,
+        at="stopped",
+        position="stopped",
+    ),
 )
-
-
-def newest_places(asked: Asked) -> Places:
-    """Return the positions of the newest rows, above which everything is new."""
-    found = {source.name: source.newest(asked) for source in SOURCES}
-    return Places({name: position for name, position in found.items() if position is not None})
 
 
 def count_new(asked: Asked, places: Places) -> int:

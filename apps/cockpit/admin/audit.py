@@ -3,8 +3,7 @@
 import json
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
-from datetime import UTC, date, datetime, time, timedelta
+from datetime import UTC, date, datetime, timedelta
 from typing import Any
 from urllib.parse import urlencode
 
@@ -21,13 +20,13 @@ from apps.audit import selectors
 from apps.audit.domain.csv import csv_line
 from apps.audit.selectors import ActorKind, AuditEntry, EntryFilter, EntryPage, Place
 from apps.cockpit.domain.activity import GROUP_SPAN
-from apps.cockpit.pages import Page, render_fragment, render_page
+from apps.cockpit.pages import render_page
 from apps.cockpit.words import named_ids
 from apps.core.admin.kit import operator_access
 from apps.core.domain.scope import MAX_IDENTIFIER_CHARS, Scope
+from apps.core.domain.zones import start_of
 from apps.core.pages.streams import OwnedIterator, ThreadStreamedResponse
 from apps.core.pauses import PERSON
-from apps.core.words import Words
 
 EPOCH, MICROSECOND = datetime(1970, 1, 1, tzinfo=UTC), timedelta(microseconds=1)
 PLACE = re.compile(r"(older|newer)-(\d{1,17})-(\d{1,18})")
@@ -71,11 +70,11 @@ class AuditFilterForm(forms.Form):
         """Return the filter; a field that cannot be read does not narrow."""
         self.is_valid()
         data = {name: value for name, value in self.cleaned_data.items() if value not in (None, "")}
-        since, until = data.pop("since", None), data.pop("until", None)
+        since, until, zone = data.pop("since", None), data.pop("until", None), get_current_timezone()
         return EntryFilter(
             **data,
-            since=start_of(since) if since else None,
-            until=start_of(until + timedelta(days=1)) if until and until < date.max else None,
+            since=start_of(since, zone) if since else None,
+            until=start_of(until + timedelta(days=1), zone) if until and until < date.max else None,
         )
 
     def query(self, **more: str) -> str:
@@ -84,30 +83,9 @@ class AuditFilterForm(forms.Form):
         return urlencode(given | more)
 
 
-@dataclass(frozen=True)
-class Row:
-    """Equal entries as the list shows them. objects: what was acted upon, and its page, empty without one."""
-
-    entry: AuditEntry
-    at: datetime
-    actor: str
-    words: str
-    objects: list[tuple[str, str]]
-    outcome: Words
-    tone: str
-    changes: list[tuple[str, Any, Any]]
-    said: str
-    facts: list[tuple[str, str]]
-
-
 def audit_page(request: HttpRequest) -> HttpResponse:
     """Show the entries that the viewer may see."""
     return render_page(request, "cockpit/audit.html", gettext("Audit"), **list_context(request))
-
-
-def audit_list(request: HttpRequest) -> HttpResponse:
-    """Show the list alone, which the page fetches again when there is something new."""
-    return render_fragment(request, "cockpit/audit_list.html", **list_context(request))
 
 
 def audit_csv(request: HttpRequest) -> HttpResponseBase:
@@ -150,12 +128,16 @@ def list_context(request: HttpRequest) -> dict[str, Any]:
     }
 
 
-def row_of(request: HttpRequest, entries: list[AuditEntry]) -> Row:
-    """Return equal entries as the list shows them, by the latest one."""
+def row_of(request: HttpRequest, entries: list[AuditEntry]) -> dict[str, Any]:
+    """Return equal entries as the list shows them, by the latest one.
+
+    objects: what was acted upon, and its page, empty without one.
+    """
     entry = entries[0]
     changes = entry.detail.get("changes")
+    whose = Scope(entry.user_id or None, entry.household_id or None, entry.persona_id or None)
     facts = [
-        (gettext("Whose data"), named_ids(scope_of(entry))),
+        (gettext("Whose data"), named_ids(whose)),
         (gettext("Act"), entry.action),
         (gettext("Object"), f"{entry.object_type} {entry.object_id}".strip()),
         (gettext("From"), entry.address or ""),
@@ -163,23 +145,18 @@ def row_of(request: HttpRequest, entries: list[AuditEntry]) -> Row:
         (gettext("Key"), str(entry.detail.get("key", ""))),
         (gettext("Options"), " ".join(map(str, entry.detail.get("options", ())))),
     ]
-    return Row(
-        entry=entry,
-        at=localtime(entry.at),
-        actor=entry.actor.removeprefix(PERSON),
-        words=selectors.sentence(entry.action, len(entries)),
-        objects=[(about, link_of(request, one)) for one in entries if (about := about_of(one))],
-        outcome=OUTCOME_WORDS.get(entry.outcome, entry.outcome),
-        tone=TONES.get(entry.outcome, ""),
-        changes=[(name, *pair) for name, pair in changes.items()] if isinstance(changes, dict) else [],
-        said=str(entry.detail.get("said", "")),
-        facts=[(name, value) for name, value in facts if value],
-    )
-
-
-def scope_of(entry: AuditEntry) -> Scope:
-    """Return whose data an entry is about."""
-    return Scope(entry.user_id or None, entry.household_id or None, entry.persona_id or None)
+    return {
+        "entry": entry,
+        "at": localtime(entry.at),
+        "actor": entry.actor.removeprefix(PERSON),
+        "words": selectors.sentence(entry.action, len(entries)),
+        "objects": [(about, link_of(request, one)) for one in entries if (about := about_of(one))],
+        "outcome": OUTCOME_WORDS.get(entry.outcome, entry.outcome),
+        "tone": TONES.get(entry.outcome, ""),
+        "changes": [(name, *pair) for name, pair in changes.items()] if isinstance(changes, dict) else [],
+        "said": str(entry.detail.get("said", "")),
+        "facts": [(name, value) for name, value in facts if value],
+    }
 
 
 def about_of(entry: AuditEntry) -> str:
@@ -242,25 +219,3 @@ def read_place(text: str) -> Place | None:
 def write_place(direction: str, entry: AuditEntry) -> str:
     """Return where the next page begins."""
     return f"{direction}-{(entry.at - EPOCH) // MICROSECOND}-{entry.pk}"
-
-
-def start_of(day: date) -> datetime:
-    """Return when a day begins in the admin's time zone."""
-    return datetime.combine(day, time(), tzinfo=get_current_timezone())
-
-
-AUDIT = ("audit.view_auditentry",)
-
-PAGES: tuple[Page, ...] = (
-    Page(
-        name="audit",
-        path="audit/",
-        view=audit_page,
-        permissions=AUDIT,
-        title=_("Audit"),
-        icon="policy",
-        words=_("log history who did what entries changes sign-in"),
-    ),
-    Page(name="audit_list", path="audit/list/", view=audit_list, permissions=AUDIT),
-    Page(name="audit_csv", path="audit/csv/", view=audit_csv, permissions=AUDIT),
-)

@@ -1,17 +1,14 @@
 """The answer to a question as a page shows it: results with the parts of their scores, and what is missing and why."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
-from uuid import UUID
+from typing import Any
 
 from django.urls import reverse
-from django.utils.safestring import SafeString
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from apps.cockpit.words import first_words, mark_words, whose, zoned
-from apps.core.domain.scope import Access, Scope
-from apps.core.words import Words
+from apps.core.domain.scope import Access
 from apps.retrieval.domain.explain import explain_hit
 from apps.retrieval.domain.query import Hit, SearchMode, SearchQuery
 from apps.retrieval.domain.ranking import terms_of
@@ -23,48 +20,6 @@ FILTERS = {
     "min_confidence": _("Its confidence is too low."),
     "min_similarity": _("Its meaning is not close enough."),
 }
-
-
-@dataclass(frozen=True)
-class Part:
-    """A part of a bar. x, width: in hundredths of the longest bar. value: what it adds to the score."""
-
-    kind: str
-    label: str
-    x: str
-    width: str
-    value: str
-
-
-@dataclass(frozen=True)
-class Row:
-    """A memory in an answer. link: of its page, empty where the viewer may not open it."""
-
-    uuid: UUID
-    content: SafeString
-    link: str
-    whose: str
-    when: str
-    origin: str
-    score: str
-    parts: tuple[Part, ...]
-    words: str
-    notes: tuple[str, ...]
-
-
-@dataclass(frozen=True)
-class MissingRow:
-    """A memory that is not in the answer. replaced: the text and the page of the one that holds instead of it."""
-
-    uuid: UUID
-    content: SafeString
-    link: str
-    label: Words
-    tone: str
-    reason: str
-    replaced: str = ""
-    replaced_link: str = ""
-    decision_link: str = ""
 
 
 # By why a memory is missing: the badge, its colour.
@@ -81,7 +36,7 @@ LABELS = {
 }
 
 
-def result_rows(result: SearchResult, query: SearchQuery, viewer: Access) -> list[Row]:
+def result_rows(result: SearchResult, query: SearchQuery, viewer: Access) -> list[dict[str, Any]]:
     """Return what was found, in its order, with bars of one scale."""
     longest = max((total_of(one.hit, result.mode) for one in result.found), default=0.0)
     wanted = frozenset(terms_of(query))
@@ -105,18 +60,18 @@ def result_rows(result: SearchResult, query: SearchQuery, viewer: Access) -> lis
                 )
             )
         rows.append(
-            Row(
-                uuid=memory.uuid,
-                content=mark_words(memory.content, wanted),
-                link=memory_link(memory, viewer),
-                whose=whose(memory.scope),
-                when=zoned(memory.occurred_at or memory.created_at),
-                origin=memory.origin,
-                score=f"{hit.score:.3f}",
-                parts=score_parts(hit, result.mode, longest),
-                words=", ".join(f"{share.term} {share.score:.2f}" for share in hit.terms),
-                notes=tuple(notes),
-            )
+            {
+                "uuid": memory.uuid,
+                "content": mark_words(memory.content, wanted),
+                "link": memory_link(memory, viewer),
+                "whose": whose(memory.scope),
+                "when": zoned(memory.occurred_at or memory.created_at),
+                "origin": memory.origin,
+                "score": f"{hit.score:.3f}",
+                "parts": score_parts(hit, result.mode, longest),
+                "words": ", ".join(f"{share.term} {share.score:.2f}" for share in hit.terms),
+                "notes": tuple(notes),
+            }
         )
     return rows
 
@@ -126,8 +81,11 @@ def total_of(hit: Hit, mode: SearchMode) -> float:
     return hit.score / hit.substance if mode is SearchMode.HYBRID and hit.substance > 0 else hit.score
 
 
-def score_parts(hit: Hit, mode: SearchMode, longest: float) -> tuple[Part, ...]:
-    """Return the parts of a score: meaning, words, and what was taken off. longest: the highest total."""
+def score_parts(hit: Hit, mode: SearchMode, longest: float) -> list[dict[str, str]]:
+    """Return the parts of a score: meaning, words, and what was taken off.
+
+    longest: the highest total. x, width: in hundredths of the longest bar. value: what it adds to the score.
+    """
     explained = explain_hit(hit, mode)
     factor = explained.get("substance", 1.0)
     values = [
@@ -140,9 +98,10 @@ def score_parts(hit: Hit, mode: SearchMode, longest: float) -> tuple[Part, ...]:
         width = 100 * max(value, 0.0) / longest if longest > 0 else 0.0
         if width >= 0.05:
             sign = "-" if kind == "lost" else ""
-            parts.append(Part(kind, label, f"{x:.2f}", f"{width:.2f}", f"{sign}{value:.3f}"))
+            part = {"kind": kind, "label": label, "x": f"{x:.2f}", "width": f"{width:.2f}"}
+            parts.append({**part, "value": f"{sign}{value:.3f}"})
             x += width
-    return tuple(parts)
+    return parts
 
 
 def memory_link(memory: Memory, viewer: Access) -> str:
@@ -150,8 +109,11 @@ def memory_link(memory: Memory, viewer: Access) -> str:
     return reverse("admin:semantic_memory_change", args=[memory.pk]) if viewer.bound.contains(memory.scope) else ""
 
 
-def missing_rows(missing: Iterable[Missing], query: SearchQuery, viewer: Access, asker: str) -> list[MissingRow]:
-    """Return what was not found, each with its reason in words. asker: who asked, such as `the key kitchen`."""
+def missing_rows(missing: Iterable[Missing], query: SearchQuery, viewer: Access, asker: str) -> list[dict[str, Any]]:
+    """Return what was not found, each with its reason in words. asker: who asked, such as `the key kitchen`.
+
+    replaced: the text and the page of the memory that holds instead of it.
+    """
     wanted = frozenset(terms_of(query))
     rows = []
     for one in missing:
@@ -161,17 +123,17 @@ def missing_rows(missing: Iterable[Missing], query: SearchQuery, viewer: Access,
         )
         receipt = one.removal.conflict if one.removal and heir else None
         rows.append(
-            MissingRow(
-                uuid=one.memory.uuid,
-                content=mark_words(one.memory.content, wanted),
-                link=memory_link(one.memory, viewer),
-                label=label,
-                tone=tone,
-                reason=say_absence(one, query, asker),
-                replaced=first_words(heir.content) if heir else "",
-                replaced_link=memory_link(heir, viewer) if heir else "",
-                decision_link=reverse("admin:semantic_conflict_change", args=[receipt]) if receipt else "",
-            )
+            {
+                "uuid": one.memory.uuid,
+                "content": mark_words(one.memory.content, wanted),
+                "link": memory_link(one.memory, viewer),
+                "label": label,
+                "tone": tone,
+                "reason": say_absence(one, query, asker),
+                "replaced": first_words(heir.content) if heir else "",
+                "replaced_link": memory_link(heir, viewer) if heir else "",
+                "decision_link": reverse("admin:semantic_conflict_change", args=[receipt]) if receipt else "",
+            }
         )
     return rows
 
@@ -186,7 +148,10 @@ def say_absence(one: Missing, query: SearchQuery, asker: str) -> str:
             return said % {"whose": whose(memory.scope), "asker": asker}
         case Absence.SCOPE:
             said = gettext("It belongs to %(whose)s; the question asked for %(asked)s.")
-            return said % {"whose": whose(memory.scope), "asked": say_scope(query.scope)}
+            return said % {
+                "whose": whose(memory.scope),
+                "asked": whose(query.scope) if query.scope.named() else gettext("the scope of the key"),
+            }
         case Absence.EXPIRED:
             return gettext("It could be found until %(time)s.") % {"time": zoned(memory.expires_at)}
         case Absence.FILTERED:
@@ -218,8 +183,3 @@ def say_absence(one: Missing, query: SearchQuery, asker: str) -> str:
         ),
     }[one.absence]
     return (alone if memory.superseded_by is None else followed) % {"when": when}
-
-
-def say_scope(scope: Scope) -> str:
-    """Say of whom a question asked."""
-    return whose(scope) if scope.named() else gettext("the scope of the key")

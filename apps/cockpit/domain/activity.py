@@ -2,7 +2,7 @@
 
 import heapq
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from itertools import accumulate
@@ -73,13 +73,8 @@ class Group:
 
 def merge(sources: Iterable[Sequence[Entry]]) -> list[Entry]:
     """Return the entries of all sources, the latest first. Each source stays in the order of its positions."""
-    streams = (zip(falling_times(entries), entries, strict=True) for entries in sources)
+    streams = (zip(accumulate((entry.at for entry in entries), min), entries, strict=True) for entries in sources)
     return [entry for _, entry in heapq.merge(*streams, key=lambda pair: pair[0], reverse=True)]
-
-
-def falling_times(entries: Sequence[Entry]) -> Iterator[datetime]:
-    """Yield the times of entries, none later than the one before it: positions and times may differ a little."""
-    return accumulate((entry.at for entry in entries), min)
 
 
 def group(entries: Iterable[Entry], most: int) -> tuple[list[Group], list[Entry]]:

@@ -11,16 +11,16 @@ from django.urls import reverse
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST
 
-from apps.cockpit.first_steps.card import own_id
-from apps.cockpit.first_steps.progress import ROW, may_make_again, sample_job, steps_key
+from apps.cockpit.first_steps.progress import ROW, may_make_again, own_id, sample_job, steps_key
 from apps.cockpit.models import FirstSteps
 from apps.cockpit.now.page import now_page
 from apps.cockpit.pages import render_fragment
 from apps.core.admin.kit import operator_access
+from apps.core.admin.lists import comparable
 from apps.core.admin.snippets import QUESTION, key_snippets
 from apps.core.domain.clock import SYSTEM_CLOCK, utcnow
 from apps.core.domain.errors import MemoryHubError
-from apps.core.domain.scope import MAX_IDENTIFIER_CHARS, Access, Permission, Scope
+from apps.core.domain.scope import MAX_IDENTIFIER_CHARS, Permission, Scope
 from apps.core.pages.addresses import hub_address
 from apps.core.services import key_create, key_rotate
 from apps.retrieval.domain.query import SearchQuery
@@ -40,18 +40,13 @@ def back(request: HttpRequest, problem: str = "") -> HttpResponse:
     return HttpResponseRedirect(reverse("admin:index"))
 
 
-def asked(request: HttpRequest, name: str, at_most: int) -> str:
-    """Return a text of a form without what no text has; too long ones are cut."""
-    return request.POST.get(name, "").replace("\0", "").strip()[:at_most]
-
-
 @require_POST
 def make_key(request: HttpRequest) -> HttpResponse:
     """Make a key for the memories of one user, and show it in the answer itself: it is in no address and no session.
 
     again: give the key that no application has used yet another secret, for who has lost the first.
     """
-    user_id = asked(request, "user_id", MAX_IDENTIFIER_CHARS) or own_id(request)
+    user_id = comparable(request.POST.get("user_id"))[:MAX_IDENTIFIER_CHARS] or own_id(request)
     unused = steps_key()
     try:
         if unused is not None and request.POST.get("again") and may_make_again(request, unused):
@@ -74,7 +69,7 @@ def make_key(request: HttpRequest) -> HttpResponse:
 @require_POST
 def first_memory(request: HttpRequest) -> HttpResponse:
     """Save a memory of the key's person by hand, for those who have no application at hand."""
-    content = asked(request, "content", MAX_CONTENT_CHARS)
+    content = comparable(request.POST.get("content"))[:MAX_CONTENT_CHARS]
     if not request.user.has_perm("semantic.change_memory"):
         raise PermissionDenied
     key = steps_key()
@@ -88,21 +83,17 @@ def first_memory(request: HttpRequest) -> HttpResponse:
     return back(request)
 
 
-def assistant_access(request: HttpRequest) -> Access:
-    """Return what the application with the key may read, in the name of the viewer; before there is one, everything."""
-    key, viewer = steps_key(), operator_access(request)
-    return replace(key.access, permission=Permission.READ, actor=viewer.actor, makes_ties=False) if key else viewer
-
-
 @require_POST
 def first_search(request: HttpRequest) -> HttpResponse:
     """Search as an assistant would, and show what was found: in the card for the script, in its page without it."""
-    question = asked(request, "question", MAX_QUESTION_CHARS)
+    question = comparable(request.POST.get("question"))[:MAX_QUESTION_CHARS]
     context: dict[str, Any] = {"asked": question, "is_answered": True}
+    # What the application with the key may read, in the name of the viewer; before there is one, everything.
+    key, access = steps_key(), operator_access(request)
+    if key:
+        access = replace(key.access, permission=Permission.READ, actor=access.actor, makes_ties=False)
     try:
-        result = memory_search(
-            assistant_access(request), SearchQuery(scope=Scope(), query=question or QUESTION, top_k=FOUND)
-        )
+        result = memory_search(access, SearchQuery(scope=Scope(), query=question or QUESTION, top_k=FOUND))
     except MemoryHubError as error:
         context["problem"] = error.detail
     else:

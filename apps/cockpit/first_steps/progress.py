@@ -1,12 +1,14 @@
-"""Which of the first steps are done."""
+"""Which of the first steps are done, and the card on the first page that says so."""
 
 from dataclasses import dataclass
+from typing import Any
 
 from django.conf import settings
 from django.http import HttpRequest
 
 from apps.cockpit.models import FirstSteps
 from apps.core.admin.kit import operator_access
+from apps.core.admin.snippets import QUESTION
 from apps.core.bounds import is_bound
 from apps.core.domain.clock import SYSTEM_CLOCK, utcnow
 from apps.core.domain.scope import Scope
@@ -59,33 +61,15 @@ def may_make_again(request: HttpRequest, key: ApiKey | None) -> bool:
     return key.created_by == operator_access(request).actor
 
 
-def may_lead(request: HttpRequest) -> bool:
-    """Return whether the viewer is one whom the steps are for: who sees the whole hub, and may make keys."""
-    return not is_bound(request.user) and request.user.has_perms(NEEDED)
-
-
 def open_steps(request: HttpRequest) -> FirstSteps | None:
     """Return the steps of this hub while they are to be shown; None for other viewers, and once they are over."""
-    if not may_lead(request):
+    # The steps are for those who see the whole hub, and may make keys.
+    if is_bound(request.user) or not request.user.has_perms(NEEDED):
         return None
     row = FirstSteps.objects.filter(pk=ROW).first()
     if row is None and not memory_list(operator_access(request), Scope(), {}).exists():
         row, _ = FirstSteps.objects.get_or_create(pk=ROW)
     return None if row is None or row.dismissed_at else row
-
-
-def progress_of(request: HttpRequest, row: FirstSteps) -> Progress:
-    """Return how far the hub is."""
-    memories = memory_list(operator_access(request), Scope(), {})
-    is_called = key_list().exclude(last_used_at=None).exists()
-    return Progress(
-        has_key=is_called or key_list().exclude(created_by=FIRST_START).exists(),
-        is_called=is_called,
-        has_memory=memories.exclude(user_id__startswith=settings.SAMPLE["prefix"]).exists(),
-        has_searched=row.searched_at is not None,
-        sample=sample_state(request, row),
-        key=steps_key(),
-    )
 
 
 def sample_state(request: HttpRequest, row: FirstSteps) -> str:
@@ -104,3 +88,47 @@ def sample_job(*, is_removal: bool) -> BackgroundJob:
     """Return what brings in the sample household, or removes it."""
     task: str = settings.SAMPLE["unload" if is_removal else "load"]
     return BackgroundJob(task, "sample")
+
+
+def steps_part(request: HttpRequest) -> dict[str, Any]:
+    """Return what the card shows on a whole page; empty without a card. Once all is over, the next page has none."""
+    shown = shown_steps(request)
+    if shown and shown["progress"].is_over and request.method == "GET":
+        FirstSteps.objects.filter(pk=ROW).update(dismissed_at=utcnow(SYSTEM_CLOCK))
+        return {}
+    return shown
+
+
+def shown_steps(request: HttpRequest) -> dict[str, Any]:
+    """Return how far the hub is, whose memories the viewer begins with, and a question; empty once that is over."""
+    row = open_steps(request)
+    if row is None:
+        return {}
+    memories = memory_list(operator_access(request), Scope(), {})
+    is_called = key_list().exclude(last_used_at=None).exists()
+    progress = Progress(
+        has_key=is_called or key_list().exclude(created_by=FIRST_START).exists(),
+        is_called=is_called,
+        has_memory=memories.exclude(user_id__startswith=settings.SAMPLE["prefix"]).exists(),
+        has_searched=row.searched_at is not None,
+        sample=sample_state(request, row),
+        key=steps_key(),
+    )
+    return {
+        "progress": progress,
+        "whose": progress.key.user_id if progress.key else own_id(request),
+        "question": QUESTION,
+        "may_make_again": may_make_again(request, progress.key),
+    }
+
+
+def own_id(request: HttpRequest) -> str:
+    """Return whose memories the viewer begins with: the person of their account, or their name."""
+    account = getattr(request.user, "account", None)
+    person: str = account.person_id if account else ""
+    return person or request.user.get_username()
+
+
+def steps_progress(request: HttpRequest) -> dict[str, Any]:
+    """Return which steps are done, as the card fetches it again."""
+    return {"now": utcnow(SYSTEM_CLOCK), **shown_steps(request)}

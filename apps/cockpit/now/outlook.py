@@ -1,4 +1,4 @@
-"""What needs a person now, in one sentence and a list, the worst first."""
+"""What needs a person now: in one sentence and a list, the worst first, and what is critical on every page."""
 
 from dataclasses import dataclass
 from datetime import datetime
@@ -11,14 +11,47 @@ from django.utils.timezone import localtime
 from django.utils.translation import gettext, ngettext
 from django.utils.translation import gettext_lazy as _
 
-from apps.cockpit.now.alarms import seen_problems
 from apps.core.admin.kit import may_view, operator_access
 from apps.core.bounds import is_bound
 from apps.monitor.domain.problems import Problem, ProblemSeverity, Remedy
+from apps.monitor.services import problems_for, recent_problems
 from apps.semantic.services import open_conflicts
 
 TONES = {ProblemSeverity.NOTICE: "info", ProblemSeverity.WARNING: "warn", ProblemSeverity.CRITICAL: "bad"}
 ICONS = {ProblemSeverity.NOTICE: "info", ProblemSeverity.WARNING: "warning", ProblemSeverity.CRITICAL: "error"}
+
+
+@dataclass(frozen=True)
+class Seen:
+    """The problems that a viewer may see, the worst first. is_fresh: they are those of now, not of a moment ago."""
+
+    problems: tuple[Problem, ...]
+    is_fresh: bool
+
+
+def seen_problems(request: HttpRequest, *, of_now: bool = False) -> Seen:
+    """Return the problems that the viewer may see, asked for once in a request. of_now: not those of a moment ago."""
+    known: Seen | None = getattr(request, "seen_problems", None)
+    if known is None or (of_now and not known.is_fresh):
+        found, is_fresh = (None, True) if of_now else recent_problems()
+        known = Seen(tuple(problems_for(request.user, found)), is_fresh)
+        request.seen_problems = known  # type: ignore[attr-defined]
+    return known
+
+
+def alarms_part(request: HttpRequest, *, of_now: bool = False) -> dict[str, Any]:
+    """Return what the banner shows: the worst of what is critical, and how much there is besides. Empty for a bound.
+
+    What is of a moment ago is fetched again soon.
+    """
+    if not request.user.is_authenticated or is_bound(request.user):
+        return {}
+    seen = seen_problems(request, of_now=of_now)
+    critical = [problem for problem in seen.problems if problem.severity is ProblemSeverity.CRITICAL]
+    worst = critical[0] if critical else None
+    return {"has_alarms": True, "alarm": worst, "more": len(seen.problems) - 1, "is_fresh": seen.is_fresh}
+
+
 WORDS = {
     ProblemSeverity.NOTICE: _("Notice"),
     ProblemSeverity.WARNING: _("Warning"),
@@ -78,17 +111,4 @@ def bound_problems(request: HttpRequest) -> list[Problem]:
             permission=permission,
             remedy=remedy,
         )
-    ]
-
-
-def problem_rows(found: Outlook) -> list[dict[str, Any]]:
-    """Return the problems as the page lists them."""
-    return [
-        {
-            "problem": one,
-            "tone": TONES[one.severity],
-            "icon": ICONS[one.severity],
-            "word": WORDS[one.severity],
-        }
-        for one in found.problems
     ]

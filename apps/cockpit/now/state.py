@@ -2,7 +2,6 @@
 
 import shutil
 from collections import Counter
-from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
 
@@ -12,7 +11,7 @@ from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from apps.cockpit.activity.outbox import words_of
-from apps.cockpit.viewer import may_view_hub
+from apps.cockpit.pages import may_view_hub
 from apps.core.admin.kit import dollars, filesize
 from apps.core.bounds import is_bound
 from apps.core.health import OK, readiness
@@ -41,27 +40,6 @@ CHECKS = {
 LEVEL_TONES = {IndexLevel.OK: "success", IndexLevel.WARNING: "warning", IndexLevel.DEGRADED: "danger"}
 
 
-@dataclass(frozen=True)
-class ProcessRow:
-    """A process as the page shows it. seen: how long ago it was heard of."""
-
-    name: str
-    seen: str
-    is_late: bool
-    where: str
-    missing: str
-
-
-@dataclass(frozen=True)
-class DiskRow:
-    """The disk that the data is on."""
-
-    free: str
-    size: str
-    percent: int
-    tone: str
-
-
 def hub_state(request: HttpRequest) -> dict[str, Any]:
     """Return what the viewer may see of the hub as it is."""
     if is_bound(request.user):
@@ -86,8 +64,8 @@ def check_name(name: str) -> str:
     return str(CHECKS[name]) if name in CHECKS else name.capitalize()
 
 
-def process_rows(processes: list[ProcessState]) -> list[ProcessRow]:
-    """Return the live processes, numbered by kind."""
+def process_rows(processes: list[ProcessState]) -> list[dict[str, Any]]:
+    """Return the live processes, numbered by kind. seen: how long ago each was heard of."""
     numbers: Counter[ProcessKind] = Counter()
     hosts = {one.host for one in processes}
     rows = []
@@ -100,11 +78,11 @@ def process_rows(processes: list[ProcessState]) -> list[ProcessRow]:
         is_late = one.age > LATE_SECONDS[one.kind]
         seen = age(timedelta(seconds=one.age))
         name = gettext("%(kind)s %(number)s") % {"kind": gettext(one.kind.label), "number": numbers[one.kind]}
-        rows.append(ProcessRow(name, seen, is_late, where, in_turn(missing)))
+        rows.append({"name": name, "seen": seen, "is_late": is_late, "where": where, "missing": in_turn(missing)})
     return rows
 
 
-def disk_row() -> DiskRow | None:
+def disk_row() -> dict[str, Any] | None:
     """Return how full the disk of the data folder is; None where that cannot be read."""
     try:
         usage = shutil.disk_usage(settings.MEMORYHUB.data_dir)
@@ -112,7 +90,7 @@ def disk_row() -> DiskRow | None:
         return None
     percent = round(100 * usage.used / usage.total) if usage.total else 0
     tone = "bad" if percent >= 95 else "warn" if percent >= 85 else "good"
-    return DiskRow(filesize(usage.free), filesize(usage.total), percent, tone)
+    return {"free": filesize(usage.free), "size": filesize(usage.total), "percent": percent, "tone": tone}
 
 
 def index_level(processes: list[ProcessState]) -> dict[str, str] | None:

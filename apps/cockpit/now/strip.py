@@ -10,12 +10,15 @@ from django.utils.timezone import localtime
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
+from apps.monitor.services import series_read
+
 SQUARE = timedelta(minutes=15)
 SQUARES = 96
 MINUTES = SQUARES * 15
 WELL, PROBLEMS, CRITICAL = 0, 1, 2
 TONES = {WELL: "good", PROBLEMS: "warn", CRITICAL: "bad", None: "none"}
 WORDS = {WELL: _("all well"), PROBLEMS: _("problems"), CRITICAL: _("critical problems"), None: _("no samples")}
+OPEN_PROBLEMS, CRITICAL_PROBLEMS = "problems_open", "problems_critical"
 
 
 @dataclass(frozen=True)
@@ -66,14 +69,11 @@ def clock(at: datetime) -> str:
     return date_format(localtime(at), "H:i")
 
 
-def last_square(now: datetime) -> datetime:
-    """Return when the present quarter of an hour began."""
-    return now - timedelta(minutes=now.minute % 15, seconds=now.second, microseconds=now.microsecond)
-
-
 def squares(minutes: Iterable[Minute], now: datetime) -> list[Square]:
     """Return the squares of the last 24 hours, the oldest first."""
-    first = last_square(now) - (SQUARES - 1) * SQUARE
+    first = (now - timedelta(minutes=now.minute % 15, seconds=now.second, microseconds=now.microsecond)) - (
+        SQUARES - 1
+    ) * SQUARE
     inside: list[list[Minute]] = [[] for _ in range(SQUARES)]
     for minute in minutes:
         number = (minute.at - first) // SQUARE
@@ -125,3 +125,10 @@ def summary(shown: Sequence[Square]) -> str:
         return said
     unknown = gettext("No samples in %(count)s of 96 quarter-hours.") % {"count": missing}
     return f"{said} {unknown}"
+
+
+def read_minutes(start: datetime, end: datetime) -> list[Minute]:
+    """Return the samples of a day, the oldest first."""
+    values = series_read([OPEN_PROBLEMS, CRITICAL_PROBLEMS], start, end, MINUTES)
+    critical = dict(values[CRITICAL_PROBLEMS])
+    return [Minute(at, problems, critical.get(at)) for at, problems in values[OPEN_PROBLEMS]]

@@ -10,7 +10,7 @@ from django.utils.translation import gettext, ngettext
 from django.utils.translation import gettext_lazy as _
 
 from apps.cockpit.activity.outbox import words_of
-from apps.cockpit.viewer import may_view_hub
+from apps.cockpit.pages import may_view_hub
 from apps.core.admin.kit import dollars, filesize, may_view, moment, operator_access
 from apps.core.models import ApiKey
 from apps.core.pages.lists import listed

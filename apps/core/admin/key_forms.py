@@ -53,13 +53,6 @@ def known_identifiers(name: str) -> list[str]:
     return sorted({*chain.from_iterable(sources), *bounds[:MAX_SUGGESTIONS]})[:MAX_SUGGESTIONS]
 
 
-def counted_identifiers(name: str) -> dict[str, str]:
-    """Return identifiers with what there is of each in words: `4 people, 412 memories`. Those without are empty."""
-    count: Callable[[str, int], Mapping[str, IdentifierCount]] = import_string(settings.IDENTIFIER_COUNTS)
-    counts = count(name, MAX_SUGGESTIONS)
-    return {one: in_words(counts[one]) if one in counts else "" for one in known_identifiers(name)}
-
-
 def in_words(count: IdentifierCount) -> str:
     """Return what there is of a user, a household or a persona."""
     memories = ngettext("%(shown)s memory", "%(shown)s memories", count.memories) % {"shown": f"{count.memories:,}"}
@@ -76,7 +69,13 @@ class IdentifierInput(UnfoldAdminTextInputWidget):  # type: ignore[misc]
         known = f"mh-known-{name}"
         given = {**(attrs or {}), "list": known, "autocomplete": "off", "data-scope-field": known}
         field = super().render(name, value, given, renderer)
-        options = format_html_join("", '<option value="{}">{}</option>', counted_identifiers(name).items())
+        count: Callable[[str, int], Mapping[str, IdentifierCount]] = import_string(settings.IDENTIFIER_COUNTS)
+        counts = count(name, MAX_SUGGESTIONS)
+        options = format_html_join(
+            "",
+            '<option value="{}">{}</option>',
+            {one: in_words(counts[one]) if one in counts else "" for one in known_identifiers(name)}.items(),
+        )
         hint = format_html(
             '<span class="mh-note mh-scope-hint" data-scope-hint="{}" data-empty="{}" data-unknown="{}" '
             'aria-live="polite"></span>',
@@ -219,22 +218,18 @@ class KeyForm(KeyChangeForm):
 
     def clean(self) -> dict[str, Any]:
         data = super().clean() or self.cleaned_data
-        self.check_bound(data)
-        sees_everything = data.get("unbound") or data.get("permission") == Permission.OPERATOR
-        if sees_everything and not data.get("confirmed") and not self.errors:
-            self.add_error("confirmed", NOT_CONFIRMED)
-        return data
-
-    def check_bound(self, data: dict[str, Any]) -> None:
-        """Refuse a key that neither names what it is bound to nor says that it is not, and one that does both."""
+        # It names what it is bound to, or says that it is not; one of the two.
         is_bound = any(data.get(name) or name in self.errors for name in IDENTIFIERS)
-        is_unbound = data.get("unbound")
-        if not (is_bound or is_unbound or data.get("permission") == Permission.OPERATOR):
+        sees_everything = data.get("unbound") or data.get("permission") == Permission.OPERATOR
+        if not (is_bound or sees_everything):
             self.add_error("unbound", gettext(MISSING_BOUND))
-        if is_bound and is_unbound:
+        if is_bound and data.get("unbound"):
             self.add_error(
                 "unbound", gettext('You filled in a bound and turned on "Sees everything". Keep one of the two.')
             )
+        if sees_everything and not data.get("confirmed") and not self.errors:
+            self.add_error("confirmed", NOT_CONFIRMED)
+        return data
 
 
 class RotationForm(forms.Form):

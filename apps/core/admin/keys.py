@@ -14,11 +14,11 @@ from django.utils.translation import gettext, ngettext
 from django.utils.translation import gettext_lazy as _
 from unfold.admin import ModelAdmin
 from unfold.dataclasses import ActionDialog
-from unfold.decorators import action, display
+from unfold.decorators import action
 
 from apps.core import services
+from apps.core.admin.bars import key_bars, recent_days
 from apps.core.admin.key_forms import PROPOSED_LIFE, KeyChangeForm, KeyForm, RotationForm
-from apps.core.admin.key_use import key_bars, recent_days
 from apps.core.admin.kit import (
     NOTHING,
     after_dialog,
@@ -123,45 +123,22 @@ class ApiKeyAdmin(ModelAdmin):  # type: ignore[misc]
     state_label = column(_("State"), lambda key: badge(str(STATES[state_of(key)]), STATE_COLOURS[state_of(key)]))
     level = badge_column("permission", _("May"), {Permission.OPERATOR: "warning", Permission.READ: "info"})
 
-    @display(description=_("Bound to"))
-    def bound(self, key: ApiKey) -> str:
-        return scope_in_words(key.scope) or gettext("nothing")
-
-    @display(description=_("Stopped by"))
-    def stopped(self, key: ApiKey) -> str:
-        return ", ".join(key.stopped_by) or NOTHING
-
-    @display(description=_("May also read"))
-    def granted(self, key: ApiKey) -> str:
-        return ", ".join(key.reads) or NOTHING
-
-    @display(description=_("Use in 14 days"))
-    def use(self, key: ApiKey) -> SafeString:
-        return SafeString(key_bars(key).render())
-
-    @display(description=_("Created at"), ordering="created_at")
-    def created(self, key: ApiKey) -> str:
-        return moment(key.created_at)
-
-    @display(description=_("Last used at"), ordering="last_used_at")
-    def last_used(self, key: ApiKey) -> str:
-        return moment(key.last_used_at)
-
-    @display(description=_("Expires at"), ordering="expires_at")
-    def expires(self, key: ApiKey) -> str:
-        return moment(key.expires_at) if key.expires_at else gettext("never")
-
-    @display(description=_("Revoked at"), ordering="revoked_at")
-    def revoked(self, key: ApiKey) -> str:
-        return moment(key.revoked_at) if key.revoked_at else NOTHING
-
-    @display(description=_("Rotated at"))
-    def rotated(self, key: ApiKey) -> str:
-        return moment(key.rotated_at)
-
-    @display(description=_("Previous secret until"))
-    def previous(self, key: ApiKey) -> str:
-        return moment(key.previous_until)
+    bound = column(_("Bound to"), lambda key: scope_in_words(key.scope) or gettext("nothing"))
+    stopped = column(_("Stopped by"), lambda key: ", ".join(key.stopped_by) or NOTHING)
+    granted = column(_("May also read"), lambda key: ", ".join(key.reads) or NOTHING)
+    use = column(_("Use in 14 days"), lambda key: SafeString(key_bars(key).render()))
+    created = column(_("Created at"), lambda key: moment(key.created_at), ordering="created_at")
+    last_used = column(_("Last used at"), lambda key: moment(key.last_used_at), ordering="last_used_at")
+    expires = column(
+        _("Expires at"),
+        lambda key: moment(key.expires_at) if key.expires_at else gettext("never"),
+        ordering="expires_at",
+    )
+    revoked = column(
+        _("Revoked at"), lambda key: moment(key.revoked_at) if key.revoked_at else NOTHING, ordering="revoked_at"
+    )
+    rotated = column(_("Rotated at"), lambda key: moment(key.rotated_at))
+    previous = column(_("Previous secret until"), lambda key: moment(key.previous_until))
 
     @action(description=_("Rotate"), icon="autorenew", permissions=["rotate"], url_path="rotate")
     def rotate(self, request: HttpRequest, object_id: str) -> HttpResponse:

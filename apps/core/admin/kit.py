@@ -1,4 +1,4 @@
-"""Shared parts of the admin pages of all apps: read-only models, badges, times, confirmations."""
+"""Shared parts of the admin pages of all apps: read-only models, columns, badges, times, differences, confirmations."""
 
 import json
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -8,6 +8,7 @@ from typing import Any, ClassVar, NamedTuple, TypeVar, cast
 from urllib.parse import urlencode
 from uuid import UUID
 
+from django import forms
 from django.contrib import messages
 from django.contrib.admin import helpers
 from django.db.models import Model
@@ -15,7 +16,7 @@ from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.template.loader import render_to_string
 from django.template.response import TemplateResponse
 from django.urls import reverse
-from django.utils.html import format_html
+from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
@@ -36,6 +37,9 @@ CENT, SMALLEST = Decimal("0.01"), Decimal("0.000001")
 Found = TypeVar("Found", bound=Model)
 # A method of an admin that returns the cell of an object.
 Column = Callable[[Any, Any], Any]
+# What a scope names, by its parts.
+PARTS_OF_SCOPE = {"user_id": _("user %(id)s"), "household_id": _("household %(id)s"), "persona_id": _("persona %(id)s")}
+_CLASSES = {"+": "mh-diff-added", "-": "mh-diff-removed", "@": "mh-diff-hunk"}
 
 
 class ReadOnly:
@@ -218,10 +222,6 @@ def list_link(name: str, text: object, **query: Any) -> SafeString:
     return format_html('<a class="mh-link" href="{}?{}">{}</a>', reverse(name), urlencode(query), text)
 
 
-# What a scope names, by its parts.
-PARTS_OF_SCOPE = {"user_id": _("user %(id)s"), "household_id": _("household %(id)s"), "persona_id": _("persona %(id)s")}
-
-
 def scope_in_words(scope: Scope) -> str:
     """Return what a scope names, such as `user ana, household oak`; blank for none."""
     return ", ".join(str(PARTS_OF_SCOPE[name]) % {"id": value} for name, value in scope.named().items())
@@ -344,3 +344,24 @@ def after_dialog(request: HttpRequest, url: str) -> HttpResponse:
     if request.headers.get("HX-Request"):
         return HttpResponse(headers={"HX-Redirect": url})
     return HttpResponseRedirect(url)
+
+
+def render_difference(lines: Iterable[str]) -> SafeString:
+    """Render the lines of a unified diff; colours only repeat what the signs say."""
+    rows = ((_CLASSES.get(line[:1], "mh-diff-same"), line) for line in lines)
+    return format_html(
+        '<div class="mh-diff" tabindex="0">{}</div>', format_html_join("", '<span class="{}">{}</span>', rows)
+    )
+
+
+class LinesField(forms.CharField):
+    """A list of words, one per line."""
+
+    def prepare_value(self, value: Any) -> Any:
+        return "\n".join(value) if isinstance(value, list) else value
+
+    def to_python(self, value: Any) -> Any:
+        return [line.strip() for line in str(super().to_python(value)).splitlines() if line.strip()]
+
+    def has_changed(self, initial: Any, data: Any) -> bool:
+        return sorted(initial or []) != sorted(self.to_python(data))

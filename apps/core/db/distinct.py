@@ -12,7 +12,8 @@ def distinct_values(model: type[models.Model], field: str, limit: int) -> list[s
     of all rows or of those with a value. DISTINCT would read every row (wiki.postgresql.org/wiki/Loose_indexscan).
     """
     quote = connection.ops.quote_name
-    table, column = quote(model._meta.db_table), quote(_column(model, field))
+    found: Any = model._meta.get_field(field)
+    table, column = quote(model._meta.db_table), quote(str(found.column))
     statement = f"""
         WITH RECURSIVE found(value) AS (
             (SELECT {column} FROM {table} WHERE {column} <> '' ORDER BY {column} LIMIT 1)
@@ -26,8 +27,3 @@ def distinct_values(model: type[models.Model], field: str, limit: int) -> list[s
     with connection.cursor() as cursor:
         cursor.execute(statement, [limit])
         return [value for (value,) in cursor.fetchall()]
-
-
-def _column(model: type[models.Model], field: str) -> str:
-    found: Any = model._meta.get_field(field)
-    return str(found.column)

@@ -120,11 +120,6 @@ def scope_ties_make(scope: Scope, *, made_by: str, made_at: datetime) -> None:
         ties_make(ties, made_by=made_by, made_at=made_at)
 
 
-def ties_forget(user_id: str) -> int:
-    """Delete everything that was said of where a user belongs, and return how much that was."""
-    return Membership.objects.filter(user_id=user_id).delete()[0]
-
-
 def names_of_member(user_id: str, name: str) -> set[str]:
     """Return the households, or the personas, that a user belongs to. name: of the identifier."""
     rows = Membership.objects.filter(user_id=user_id, state=MembershipState.MEMBER).exclude(**{name: ""})

@@ -90,7 +90,8 @@ class DatabaseWatch:
         while True:
             try:
                 if self._probe is None or self._probe.closed:
-                    self._probe = connect_probe()
+                    # Past Django's connections, which belong to threads that work.
+                    self._probe = connect_plainly({"connect_timeout": WATCHED_CONNECT_SECONDS})
                 self._question, self._is_asking = self._question + 1, True
                 self._probe.execute("SELECT 1")
             except (psycopg.Error, OSError):
@@ -140,11 +141,6 @@ class DatabaseWatch:
         for copy in copies:
             with suppress(OSError):
                 copy.shutdown(socket.SHUT_RDWR)
-
-
-def connect_probe() -> Connection:
-    """Open a connection for probes, past Django's, which belong to threads that work."""
-    return connect_plainly({"connect_timeout": WATCHED_CONNECT_SECONDS})
 
 
 def connect_plainly(limits: Mapping[str, Any]) -> Connection:

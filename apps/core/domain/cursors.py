@@ -42,7 +42,12 @@ def write_value(value: datetime | float) -> str:
 
 def read_value(text: str, like: datetime | float) -> datetime | float:
     """Return the value of an order from a cursor, of the type of another one. Raises InvalidInputError."""
-    return read_moment(text) if isinstance(like, datetime) else read_number(text)
+    if isinstance(like, datetime):
+        return read_moment(text)
+    try:
+        return float(text)
+    except ValueError:
+        raise other_order() from None
 
 
 def read_moment(text: str) -> datetime:
@@ -50,14 +55,6 @@ def read_moment(text: str) -> datetime:
     try:
         return EPOCH + int(text) * MICROSECOND
     except (ValueError, OverflowError):
-        raise other_order() from None
-
-
-def read_number(text: str) -> float:
-    """Return the number that a cursor has. Raises InvalidInputError."""
-    try:
-        return float(text)
-    except ValueError:
         raise other_order() from None
 
 

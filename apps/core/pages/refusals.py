@@ -2,8 +2,6 @@
 
 from django.utils.translation import gettext_noop as _
 
-from apps.core.pages.sayings import SAYINGS
-
 # Of services.
 REFUSALS = (
     _("This key is revoked: create another one."),
@@ -20,8 +18,3 @@ REFUSALS = (
     _("Choose a rule or a time range."),
     _("Choose whose memories to compare."),
 )
-
-
-def register_sayings() -> None:
-    """Let pages recognise these sentences and words."""
-    SAYINGS.add((*REFUSALS,), ())

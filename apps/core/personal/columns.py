@@ -15,6 +15,7 @@ from django.contrib.postgres.fields import ArrayField
 from django.db import connection, models
 
 from apps.core.db.offsets import OffsetField
+from apps.core.personal.store import LineError
 
 Reader = Callable[[Any], Any]
 # Of columns whose values are those of JSON; a list or an object may hold others.
@@ -71,6 +72,13 @@ class Columns:
             else:
                 found[column.name] = column.get_default()
         return found
+
+    def read_at(self, place: int, line: Any, further: Collection[str] = ()) -> dict[str, Any]:
+        """Return the columns of the line at a place, as `read` does. Raises LineError."""
+        try:
+            return self.read(line, further)
+        except ValueError as error:
+            raise LineError(place, str(error)) from error
 
     def _read_one(self, column: models.Field[Any, Any], value: Any) -> Any:
         if value is None:

@@ -1,8 +1,8 @@
-"""Exports: the stores of the hub as lines of JSON, all as they were at one moment."""
+"""Exports: the stores of the hub as lines of JSON, all as they were at one moment; and their filters, by store."""
 
 import json
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import Any
@@ -11,6 +11,8 @@ from django.conf import settings
 from django.db import connection, transaction
 
 from apps.core.domain.errors import ForbiddenError, UnavailableError
+from apps.core.domain.filters.expression import Expression
+from apps.core.domain.filters.parse import FilterError, parse_filter
 from apps.core.domain.scope import Access, Permission
 from apps.core.personal.registry import personal_stores
 from apps.core.personal.store import ExportRequest, Line, SnapshotBrokenError
@@ -19,6 +21,7 @@ from apps.core.personal.store import ExportRequest, Line, SnapshotBrokenError
 FORMAT = 1
 MAX_TRIES = 10
 CHUNK_BYTES = 64 * 1024
+MAX_FILTER_CHARS = 8_000
 
 
 def permitted_export(access: Access, asked: ExportRequest) -> ExportRequest | None:
@@ -61,24 +64,19 @@ def snapshot_lines(asked: ExportRequest, permitted: ExportRequest | None) -> Ite
     stores = personal_stores() if permitted is not None else []
     parts = [store.export(permitted) for store in stores if permitted is not None]
     damaged = sum(store.count_damaged(permitted) for store in stores if permitted is not None)
-    yield header(asked)
-    counts: Counter[str] = Counter()
-    for part in parts:
-        for line in part:
-            counts[line["kind"]] += 1
-            yield line
-    yield {"kind": "end", "lines": dict(counts), "complete": not damaged}
-
-
-def header(asked: ExportRequest) -> Line:
-    """Return the first line. It holds no time, so that two exports of equal hubs are equal."""
-    return {
+    yield {
         "kind": "header",
         "format": FORMAT,
         "hub": str(settings.SPECTACULAR_SETTINGS["VERSION"]),
         "asked": {**asked.scope.named(), **({"filter": asked.written} if asked.written else {})},
         "vectors": asked.with_vectors,
     }
+    counts: Counter[str] = Counter()
+    for part in parts:
+        for line in part:
+            counts[line["kind"]] += 1
+            yield line
+    yield {"kind": "end", "lines": dict(counts), "complete": not damaged}
 
 
 @contextmanager
@@ -109,3 +107,18 @@ def encode_chunks(lines: Iterator[Line]) -> Iterator[bytes]:
             parts, size = [], 0
     if parts:
         yield b"".join(parts)
+
+
+def parse_filters(text: str) -> tuple[dict[str, Any], Mapping[str, Expression]]:
+    """Return the filters of stores as they are written, and as expressions. text: a JSON object. Raises FilterError."""
+    if len(text) > MAX_FILTER_CHARS:
+        raise FilterError(f"Expected JSON of at most {MAX_FILTER_CHARS} characters.", attr="filter")
+    try:
+        written = json.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise FilterError("Expected a JSON object.", attr="filter") from error
+    fields = {store.name: store.filter_fields for store in personal_stores() if store.filter_fields is not None}
+    if not isinstance(written, dict) or not written.keys() <= fields.keys():
+        raise FilterError(f"Expected an object with filters for {' or '.join(fields)}.", attr="filter")
+    filters = {name: parse_filter(asked, fields[name], f"filter.{name}") for name, asked in written.items()}
+    return written, filters

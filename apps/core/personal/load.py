@@ -2,9 +2,8 @@
 
 import json
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
-from typing import Any
 
 from django.db import DataError, IntegrityError, transaction
 
@@ -60,16 +59,25 @@ def import_lines(source: Iterable[bytes], advance: Advance | None = None) -> Loa
     RefusedFileError, which names the line.
     """
     report = LoadReport()
-    takes_settings = is_hub_empty()
+    # An empty hub: no store that lines are loaded into holds anything but settings.
+    takes_settings = all(store.is_empty() for store in personal_stores() if store.kinds and not store.is_settings)
     is_ended = False
     for batch in read_batches(source):
         if is_ended:
             raise RefusedFileError(f"Line {batch.numbers[0]}: nothing follows the end of an export.")
         if batch.kind == END:
-            check_end(batch, report)
+            end = batch.lines[0]
+            if end.get("lines") != dict(report.read):
+                raise RefusedFileError(
+                    f"Line {batch.numbers[0]}: this file does not have the same lines as the export. "
+                    "They were imported; import the complete export."
+                )
+            report.is_complete = end.get("complete") is True
             is_ended = True
         elif batch.kind != HEADER:
-            store = store_for(batch)
+            store = store_of_kind(batch.kind)
+            if store is None:
+                raise RefusedFileError(f"Line {batch.numbers[0]}: damaged, its kind is unknown.")
             report.read[batch.kind] += len(batch.lines)
             if store.is_settings and not takes_settings:
                 report.skipped[batch.kind] += len(batch.lines)
@@ -85,11 +93,6 @@ def import_lines(source: Iterable[bytes], advance: Advance | None = None) -> Loa
     return report
 
 
-def is_hub_empty() -> bool:
-    """Return whether no store that lines are loaded into holds anything but settings."""
-    return all(store.is_empty() for store in personal_stores() if store.kinds and not store.is_settings)
-
-
 def read_batches(source: Iterable[bytes]) -> Iterator[Batch]:
     """Yield the header, batches of lines of one kind, and the end. Raises RefusedFileError."""
     batch: Batch | None = None
@@ -99,7 +102,14 @@ def read_batches(source: Iterable[bytes]) -> Iterator[Batch]:
         if (number == 1) != (kind == HEADER):
             raise RefusedFileError(f"Line {number}: an export has exactly one header, in its first line.")
         if kind == HEADER:
-            check_format(line)
+            version = line.get("format")
+            if not isinstance(version, int) or isinstance(version, bool) or version < 1:
+                raise RefusedFileError("Line 1: damaged, the header does not name a format.")
+            if version > FORMAT:
+                raise RefusedFileError(
+                    f"The export has format {version}, and this hub reads up to {FORMAT}. "
+                    f"Update the hub: the export was made by version {str(line.get('hub'))[:50]}."
+                )
         if batch is not None and not batch.takes(kind):
             yield batch
             batch = None
@@ -123,37 +133,6 @@ def parse_line(number: int, raw: bytes) -> Line:
     if not isinstance(line, dict) or not isinstance(line.get("kind"), str):
         raise RefusedFileError(f"Line {number}: damaged, an object with a kind is expected.")
     return line
-
-
-def check_format(header: Mapping[str, Any]) -> None:
-    """Raise RefusedFileError for a file of another format."""
-    version = header.get("format")
-    if not isinstance(version, int) or isinstance(version, bool) or version < 1:
-        raise RefusedFileError("Line 1: damaged, the header does not name a format.")
-    if version > FORMAT:
-        raise RefusedFileError(
-            f"The export has format {version}, and this hub reads up to {FORMAT}. "
-            f"Update the hub: the export was made by version {str(header.get('hub'))[:50]}."
-        )
-
-
-def check_end(batch: Batch, report: LoadReport) -> None:
-    """Compare what was read with what the export says that it wrote. Raises RefusedFileError."""
-    end = batch.lines[0]
-    if end.get("lines") != dict(report.read):
-        raise RefusedFileError(
-            f"Line {batch.numbers[0]}: this file does not have the same lines as the export. "
-            "They were imported; import the complete export."
-        )
-    report.is_complete = end.get("complete") is True
-
-
-def store_for(batch: Batch) -> PersonalStore:
-    """Return the store of a batch. Raises RefusedFileError."""
-    store = store_of_kind(batch.kind)
-    if store is None:
-        raise RefusedFileError(f"Line {batch.numbers[0]}: damaged, its kind is unknown.")
-    return store
 
 
 def load_batch(store: PersonalStore, batch: Batch) -> int:

@@ -4,11 +4,12 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
-from django.db.models import Model
+from django.db.models import Model, QuerySet
 
 from apps.core.domain.filters.expression import EVERYTHING, Expression
 from apps.core.domain.filters.parse import Fields
 from apps.core.domain.scope import Scope
+from apps.core.personal.erase import delete_in_parts
 from apps.core.steps import Step, no_step
 
 # A line of an export: JSON values, and what it is in `kind`.
@@ -33,6 +34,11 @@ class ExportRequest:
     def is_everything(self) -> bool:
         """Return whether it is about the hub as a whole rather than about some of its people."""
         return self.is_operator and self.scope.is_everything and not self.filters
+
+    @property
+    def is_of_whole_people(self) -> bool:
+        """Return whether it asks for people as a whole: for no part of one, and without a filter."""
+        return self.scope.household_id is None and self.scope.persona_id is None and not self.filters
 
     def where(self, store: str) -> Expression:
         """Return the filter of a store."""
@@ -103,6 +109,25 @@ class PersonalStore:
 
     def drop_caches(self) -> None:
         """Drop what this process still holds in its memory of people who were forgotten."""
+
+
+class UserTable(PersonalStore):
+    """Tables whose rows name a user in `user_id`, and that no other rows refer to: these rows are what it holds."""
+
+    def rows_of(self, user_id: str) -> Iterator[QuerySet[Any]]:
+        """Yield the rows of a user, of each table."""
+        return (model._default_manager.filter(user_id=user_id) for model in self.models)
+
+    def count(self, user_id: str) -> int:
+        return sum(rows.count() for rows in self.rows_of(user_id))
+
+    def forget(self, user_id: str, step: Step = no_step) -> Iterator[int]:
+        for rows in self.rows_of(user_id):
+            step(self.name)
+            yield from delete_in_parts(rows)
+
+    def find(self, user_id: str) -> Iterator[str]:
+        return (rows.model._meta.db_table for rows in self.rows_of(user_id) if rows.exists())
 
 
 class LineError(Exception):

@@ -12,8 +12,7 @@ from rest_framework.request import Request
 
 from apps.core.domain.errors import UnavailableError
 from apps.core.pages.streams import OwnedIterator, ThreadStreamedResponse
-from apps.core.personal.export import encode_chunks, export_lines, permitted_export
-from apps.core.personal.filters import parse_filters
+from apps.core.personal.export import encode_chunks, export_lines, parse_filters, permitted_export
 from apps.core.personal.store import ExportRequest
 from apps.core.rest.authentication import Caller
 from apps.core.rest.views import HubView, operation

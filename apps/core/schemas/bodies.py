@@ -6,7 +6,7 @@ from django.conf import settings
 from rest_framework import status
 from rest_framework.exceptions import APIException, ErrorDetail
 
-from apps.core.domain.json_limits import MAX_JSON_CHARS
+from apps.core.domain.json_shape import MAX_JSON_CHARS
 
 KIB = 1024
 # A character beyond U+FFFF as two escapes of six bytes; a double with its sign, exponent, comma and space.

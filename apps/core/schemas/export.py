@@ -2,7 +2,7 @@
 
 from rest_framework import serializers
 
-from apps.core.personal.filters import MAX_FILTER_CHARS
+from apps.core.personal.export import MAX_FILTER_CHARS
 from apps.core.schemas.serializers import ScopeInput
 
 

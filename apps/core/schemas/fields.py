@@ -11,7 +11,7 @@ from drf_spectacular.types import OpenApiTypes
 from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
-from apps.core.domain.json_limits import MAX_JSON_CHARS, MAX_JSON_DEPTH, TOO_DEEP, json_excess, walk
+from apps.core.domain.json_shape import MAX_JSON_CHARS, MAX_JSON_DEPTH, TOO_DEEP, json_excess, walk
 from apps.core.domain.offsets import in_offset, offset_minutes
 from apps.core.domain.scope import MAX_OWNERS
 

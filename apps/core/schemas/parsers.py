@@ -9,7 +9,7 @@ from rest_framework.exceptions import ParseError, ValidationError
 from rest_framework.parsers import BaseParser, JSONParser
 
 from apps.core.domain.json_shape import find_excess
-from apps.core.schemas.bodies import MAX_DEPTH, MAX_LINES, BodyTooLargeError, TooManyLinesError, whole_limit
+from apps.core.schemas.bodies import MAX_DEPTH, MAX_LINES, BodyLimit, BodyTooLargeError, TooManyLinesError, whole_limit
 from apps.core.schemas.fields import printable
 
 
@@ -24,11 +24,7 @@ class StrictJSONParser(JSONParser):
         self, stream: IO[Any], media_type: str | None = None, parser_context: Mapping[str, Any] | None = None
     ) -> Any:
         """Return the parsed body."""
-        view = (parser_context or {}).get("view")
-        limit = getattr(view, "body_limit", whole_limit)()
-        body: bytes = stream.read(limit.size + 1)
-        if len(body) > limit.size:
-            raise BodyTooLargeError(limit.size)
+        body, limit = read_body(stream, parser_context)
         return parse_json(body, limit.values)
 
 
@@ -41,14 +37,19 @@ class LinesParser(BaseParser):
         self, stream: IO[Any], media_type: str | None = None, parser_context: Mapping[str, Any] | None = None
     ) -> Any:
         """Return the body as a stream of bytes."""
-        view = (parser_context or {}).get("view")
-        limit = getattr(view, "body_limit", whole_limit)()
-        body: bytes = stream.read(limit.size + 1)
-        if len(body) > limit.size:
-            raise BodyTooLargeError(limit.size)
+        body, _limit = read_body(stream, parser_context)
         if body.count(b"\n") > MAX_LINES:
             raise TooManyLinesError(MAX_LINES)
         return BytesIO(body)
+
+
+def read_body(stream: IO[Any], parser_context: Mapping[str, Any] | None) -> tuple[bytes, BodyLimit]:
+    """Return the body of a request, and the limit of its address. Raises BodyTooLargeError beyond it."""
+    limit: BodyLimit = getattr((parser_context or {}).get("view"), "body_limit", whole_limit)()
+    body: bytes = stream.read(limit.size + 1)
+    if len(body) > limit.size:
+        raise BodyTooLargeError(limit.size)
+    return body, limit
 
 
 def parse_json(body: bytes, values: int) -> Any:

@@ -1,4 +1,4 @@
-"""The stores of the outbox, and of background tasks that name a user."""
+"""The stores of the outbox and of background tasks: what of them names a user."""
 
 import ast
 from collections.abc import Iterator

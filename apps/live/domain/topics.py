@@ -37,7 +37,7 @@ DIGEST_CHARS = 32
 
 
 def person_digest(user_id: str) -> str:
-    """Return the mark of a user between processes: no notification names one. `own_triggers` makes the same."""
+    """Return the mark of a user between processes: no notification names one. a trigger makes the same."""
     return sha256(user_id.encode()).hexdigest()[:DIGEST_CHARS]
 
 

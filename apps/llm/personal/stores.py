@@ -5,13 +5,13 @@ from collections.abc import Iterator
 from django.db import transaction
 from django.db.models import Q, QuerySet
 
-from apps.core.personal.erase import ROWS_AT_ONCE, delete_in_parts
-from apps.core.personal.store import PersonalStore
+from apps.core.personal.erase import ROWS_AT_ONCE
+from apps.core.personal.store import UserTable
 from apps.core.steps import Step, no_step
 from apps.llm.models import ModelCall
 
 
-class CallStore(PersonalStore):
+class CallStore(UserTable):
     """Calls of chat models with their prompts. They are not exported: they say what this hub did and paid.
 
     Of calls that name no user (they were made before calls did) the kept texts go, since the hub
@@ -22,16 +22,13 @@ class CallStore(PersonalStore):
     order = 80
     models = (ModelCall,)
 
-    def count(self, user_id: str) -> int:
-        return ModelCall.objects.filter(user_id=user_id).count()
-
     def forget(self, user_id: str, step: Step = no_step) -> Iterator[int]:
-        yield from delete_in_parts(ModelCall.objects.filter(user_id=user_id))
+        yield from super().forget(user_id, step)
         while empty_part():
             yield 0
 
     def find(self, user_id: str) -> Iterator[str]:
-        if ModelCall.objects.filter(user_id=user_id).exists() or unattributed().exists():
+        if self.count(user_id) or unattributed().exists():
             yield "llm_modelcall"
 
 

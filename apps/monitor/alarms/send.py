@@ -1,4 +1,4 @@
-"""Send each problem once when it begins, and once when it is over."""
+"""To whom alarms are sent; each problem once when it begins, and once when it is over."""
 
 import logging
 from collections.abc import Iterable, Sequence
@@ -11,6 +11,7 @@ from django.utils.translation import ngettext
 
 from apps.core.db.session_locks import try_session_lock
 from apps.core.domain.clock import SYSTEM_CLOCK, Clock, utcnow
+from apps.core.sealed import seal
 from apps.monitor.alarms.channels import Message, SendError, channels_of
 from apps.monitor.domain.problems import Problem, ProblemSeverity
 from apps.monitor.models import Alarm, AlarmSettings
@@ -125,13 +126,6 @@ def message_of(began: Sequence[Alarm], ended: Sequence[Alarm]) -> Message:
     return Message(f"MemoryHub {hub_name()}: {', '.join(parts)}", [*lines, *link_lines()], data)
 
 
-def message_of_test() -> Message:
-    """Return a message that shows that a channel works."""
-    line = _("This is a test. When something of the hub fails, a message like this one says so.")
-    data = {"hub": hub_name(), "test": True, "began": [], "ended": []}
-    return Message(f"MemoryHub {hub_name()}: {_('test')}", [line, *link_lines()], data)
-
-
 def data_of(alarm: Alarm) -> dict[str, str]:
     """Return an alarm for programs."""
     return {
@@ -153,3 +147,43 @@ def link_lines() -> list[str]:
     """Return where to look further, where the address of the hub is known."""
     url = settings.MEMORYHUB.public_url
     return [f"{url}/admin/"] if url else []
+
+
+def alarm_settings() -> AlarmSettings:
+    """Return the settings; those of a hub that sends nothing are not in the database."""
+    return AlarmSettings.objects.filter(pk=ROW).first() or AlarmSettings(pk=ROW)
+
+
+def alarm_settings_save(*, mail: str, url: str | None, least: int, language: str) -> AlarmSettings:
+    """Save to whom alarms are sent. url: of the webhook; None keeps the present one, and nothing removes it.
+
+    A channel whose address changes is sent what is wrong now.
+    """
+    row = alarm_settings()
+    changed = [name for name, is_new in (("mail", mail != row.mail), ("webhook", url not in (None, row.url))) if is_new]
+    fields = {
+        "mail": mail,
+        "sealed_url": row.sealed_url if url is None else seal(url) if url else "",
+        "least": least,
+        "language": language,
+        "failures": {name: said for name, said in row.failures.items() if name not in changed},
+    }
+    row, _ = AlarmSettings.objects.update_or_create(pk=ROW, defaults=fields)
+    for alarm in Alarm.objects.all() if changed else ():
+        alarm.sent = {name: word for name, word in alarm.sent.items() if name not in changed}
+        Alarm.objects.filter(pk=alarm.pk).update(sent=alarm.sent)
+    return row
+
+
+def alarm_test() -> dict[str, str]:
+    """Send a test by each channel; return what went wrong by channel, nothing where it arrived."""
+    answers = {}
+    for name, send in channels_of(alarm_settings()).items():
+        try:
+            line = _("This is a test. When something of the hub fails, a message like this one says so.")
+            data = {"hub": hub_name(), "test": True, "began": [], "ended": []}
+            send(Message(f"MemoryHub {hub_name()}: {_('test')}", [line, *link_lines()], data))
+            answers[name] = ""
+        except SendError as error:
+            answers[name] = str(error)
+    return answers

@@ -13,7 +13,6 @@ from unfold.admin import ModelAdmin
 from unfold.dataclasses import ActionDialog
 from unfold.decorators import action, display
 
-from apps.core.admin.differences import render_difference
 from apps.core.admin.kit import (
     NOTHING,
     ReadOnly,
@@ -22,6 +21,7 @@ from apps.core.admin.kit import (
     choice_badge,
     column,
     moment_column,
+    render_difference,
     required_permission,
     two_lines,
 )

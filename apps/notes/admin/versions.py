@@ -14,7 +14,6 @@ from unfold.admin import ModelAdmin
 from unfold.dataclasses import ActionDialog
 from unfold.decorators import action, display
 
-from apps.core.admin.differences import render_difference
 from apps.core.admin.kit import (
     NOTHING,
     ReadOnly,
@@ -27,6 +26,7 @@ from apps.core.admin.kit import (
     moment_column,
     monospace,
     preformatted,
+    render_difference,
     required_permission,
     stacked,
     two_lines,

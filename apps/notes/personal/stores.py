@@ -233,7 +233,7 @@ class NoteStore(PersonalStore):
         None of them where a part of a person is asked for, or a filter is given.
         """
         scope = asked.scope
-        if scope.household_id is not None or scope.persona_id is not None or asked.filters:
+        if not asked.is_of_whole_people:
             return
         for user in [scope.user_id] if scope.user_id is not None else find_users():
             if user in scope.without:

@@ -21,7 +21,8 @@ from apps.core.personal.registry import personal_stores
 from apps.core.personal.store import ExportRequest
 from apps.core.steps import Step, no_step
 from apps.people.downloads.book import Book
-from apps.people.downloads.files import (
+from apps.people.downloads.request import (
+    KEPT,
     LINES_PART,
     PROGRESS,
     ZIP_PART,
@@ -30,8 +31,8 @@ from apps.people.downloads.files import (
     open_private,
     progress_write,
     remove_files,
+    stray_files,
 )
-from apps.people.downloads.request import KEPT, downloads_expire
 from apps.people.models import UNFINISHED, Download, DownloadState
 
 logger = logging.getLogger(__name__)
@@ -48,7 +49,11 @@ class DownloadGoneError(Exception):
 
 def downloads_continue(*, clock: Clock = SYSTEM_CLOCK) -> None:
     """Make every download that waits or whose process was killed, and remove those that were kept long enough."""
-    downloads_expire(clock=clock)
+    for one in Download.objects.filter(until__lte=utcnow(clock)):
+        one.delete()
+        remove_files(one.uuid)
+    for path in stray_files():
+        path.unlink(missing_ok=True)
     for download in Download.objects.filter(state__in=UNFINISHED).order_by("pk"):
         download_make(download_id=download.pk, clock=clock)
 
@@ -110,20 +115,15 @@ def write_file(download: Download, step: Step) -> None:
                 lines.write(encode_line(line))
                 book.add(line)
                 if number % LINES_BETWEEN_SIGNS == 0:
-                    note_progress(download, number)
+                    if not file_of(download.uuid, ZIP_PART).exists():
+                        raise DownloadGoneError
+                    progress_write(download.uuid, number)
                     step("lines")
             book.close(utcnow(SYSTEM_CLOCK))
             lines.flush()
             archive.write(file_of(download.uuid, LINES_PART), LINES_FILE)
         download.lines, download.size = book.total, whole.tell()
     step("written")
-
-
-def note_progress(download: Download, lines: int) -> None:
-    """Show how far it is. Raises DownloadGoneError for one that was removed."""
-    if not file_of(download.uuid, ZIP_PART).exists():
-        raise DownloadGoneError
-    progress_write(download.uuid, lines)
 
 
 def finish(download: Download, clock: Clock) -> None:

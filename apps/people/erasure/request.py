@@ -1,8 +1,11 @@
-"""Asking for an erasure, and what it would remove."""
+"""Asking for an erasure, what it would remove, and what a certificate keeps of an id."""
 
+import hashlib
+import hmac
 from collections.abc import Mapping
 from uuid import UUID, uuid4
 
+from django.conf import settings
 from django.db import transaction
 from django_q.tasks import async_task
 
@@ -10,20 +13,20 @@ from apps.core.db.user_locks import lock_user
 from apps.core.domain.clock import SYSTEM_CLOCK, Clock, utcnow
 from apps.core.domain.errors import ConflictError, NotFoundError
 from apps.core.personal.registry import personal_stores
-from apps.people.erasure.digest import user_digest
 from apps.people.models import OPEN_STATES, Erasure
 
 TASK = "apps.people.tasks.erase"
 
 
-def count_stores(user_id: str) -> dict[str, int]:
-    """Return how much each store holds of a user."""
-    return {store.name: store.count(user_id) for store in personal_stores()}
+def user_digest(user_id: str) -> str:
+    """Return HMAC-SHA256 of an id in hexadecimal digits, with a key derived from the hub's secret key."""
+    key = hashlib.sha256(b"memoryhub erasure\0" + settings.SECRET_KEY.encode()).digest()
+    return hmac.new(key, user_id.encode(), hashlib.sha256).hexdigest()
 
 
 def erasure_preview(user_id: str) -> Mapping[str, int]:
     """Return how much an erasure would remove from each store, and change nothing."""
-    return count_stores(user_id)
+    return {store.name: store.count(user_id) for store in personal_stores()}
 
 
 def obstacles(user_id: str, *, full: bool) -> list[str]:
@@ -49,10 +52,13 @@ def erasure_request(
     running = Erasure.objects.filter(user_id=user_id, state__in=OPEN_STATES).first()
     if running is not None:
         return running
-    if not any(count_stores(user_id).values()) and not any(store_finds(user_id)):
+    if not any(erasure_preview(user_id).values()) and not any(store_finds(user_id)):
         raise NotFoundError("There is nothing of this user.")
     if problems := obstacles(user_id, full=False):
-        raise ConflictError(describe_obstacles(problems), code="erasure_blocked")
+        shown = "; ".join(problems[:10])
+        more = f"; and {len(problems) - 10} more" if len(problems) > 10 else ""
+        said = f"Forgetting cannot begin, because something could stay hidden: {shown}{more}."
+        raise ConflictError(said, code="erasure_blocked")
     with transaction.atomic():
         now = utcnow(clock)
         lock_user(user_id, now)
@@ -76,10 +82,3 @@ def erasure_request(
 def store_finds(user_id: str) -> list[str]:
     """Return where something of a user is."""
     return [place for store in personal_stores() for place in store.find(user_id)]
-
-
-def describe_obstacles(problems: list[str]) -> str:
-    """Return a sentence about what is in the way."""
-    shown = "; ".join(problems[:10])
-    more = f"; and {len(problems) - 10} more" if len(problems) > 10 else ""
-    return f"Forgetting cannot begin, because something could stay hidden: {shown}{more}."

@@ -8,10 +8,10 @@ import logging
 import time
 import traceback
 from collections.abc import Callable
-from contextlib import AbstractContextManager
 
-from django.db import transaction
+from django.db import connection, transaction
 
+from apps.accounts.services import pages_return, pages_take
 from apps.core.db.session_locks import try_session_lock
 from apps.core.db.user_locks import unlock_user
 from apps.core.domain.clock import SYSTEM_CLOCK, Clock, utcnow
@@ -20,9 +20,7 @@ from apps.core.domain.errors import MemoryHubError
 from apps.core.personal.registry import personal_stores
 from apps.core.steps import Step, no_step
 from apps.people.erasure.caches import caches_drop, processes_behind
-from apps.people.erasure.request import count_stores, obstacles, store_finds
-from apps.people.erasure.statistics import statistics_refresh
-from apps.people.leaving.accounts import logins_return, logins_set_aside
+from apps.people.erasure.request import erasure_preview, obstacles, store_finds
 from apps.people.models import OPEN_STATES, Erasure, ErasureState
 
 logger = logging.getLogger(__name__)
@@ -35,6 +33,8 @@ POLL_SECONDS = 0.2
 MAX_PROBLEMS = 20
 # Takes the name of a store and how much of it was removed.
 Progress = Callable[[str, int], None]
+# The first version that can clear the statistics of a table that is empty, which ANALYZE leaves alone.
+CAN_CLEAR = 18_00_00
 
 
 def no_progress(store: str, count: int) -> None:
@@ -67,7 +67,7 @@ def erasure_run(
 
     step: called with the name of each step after which a process may be killed.
     """
-    with run_alone(erasure_id) as is_alone:
+    with try_session_lock(ERASURE_LOCKS, erasure_id) as is_alone:
         erasure = Erasure.objects.get(pk=erasure_id)
         if not is_alone or not erasure.is_open:
             return erasure
@@ -93,7 +93,9 @@ class ErasureRun:
         for _ in range(ROUNDS):
             if not self.remove():
                 return
-            self.note_emptied()
+            # The processes of the hub learn that there is something to drop; this one drops what it holds.
+            self.save(emptied_at=utcnow(self.clock), problems=[])
+            caches_drop()
             self.step("caches")
             processes = self.await_processes()
             statistics_refresh()
@@ -114,13 +116,15 @@ class ErasureRun:
             with transaction.atomic():
                 note_problems(self.erasure, problems)
                 unlock_user(self.user_id)
-                logins_return(self.erasure)
+                self.return_logins()
                 self.save(state=ErasureState.REFUSED, user_id="", logins=[], finished_at=utcnow(self.clock))
             return False
         if self.erasure.keeps_account:
-            logins_set_aside(self.erasure)
+            # In a transaction of its own: which are set aside is noted, so that it is safe to repeat.
+            with transaction.atomic():
+                self.save(logins=[*self.erasure.logins, *pages_take(person_id=self.user_id)])
             self.step("accounts set aside")
-        self.save(state=ErasureState.REMOVING, found=count_stores(self.user_id), began_at=utcnow(self.clock))
+        self.save(state=ErasureState.REMOVING, found=dict(erasure_preview(self.user_id)), began_at=utcnow(self.clock))
         self.step("counted")
         return True
 
@@ -133,11 +137,6 @@ class ErasureRun:
                 if self.deadline.expired:
                     return False
         return True
-
-    def note_emptied(self) -> None:
-        """Tell the processes of the hub that there is something to drop, and drop what this one holds."""
-        self.save(emptied_at=utcnow(self.clock), problems=[])
-        caches_drop()
 
     def await_processes(self) -> int:
         """Wait until the web processes have dropped what they hold. Return their number; Raises MemoryHubError."""
@@ -154,7 +153,7 @@ class ErasureRun:
         """Write the certificate, and let others write for the user again."""
         with transaction.atomic():
             unlock_user(self.user_id)
-            logins_return(self.erasure)
+            self.return_logins()
             self.save(
                 state=ErasureState.FINISHED,
                 user_id="",
@@ -163,6 +162,14 @@ class ErasureRun:
                 processes=processes,
                 problems=[],
             )
+
+    def return_logins(self) -> None:
+        """Give the accounts their pages again, in the caller's transaction, once the user is unlocked.
+
+        An account that is set aside has no pages and no bound. That shows it nothing, since it has no role; one with a
+        role is left alone, so that no account ever sees more than before.
+        """
+        pages_return(person_id=self.user_id, kept=self.erasure.logins)
 
     def save(self, **changes: object) -> None:
         """Change the row."""
@@ -177,6 +184,26 @@ def note_problems(erasure: Erasure, problems: list[str]) -> None:
     erasure.problems = problems[:MAX_PROBLEMS]
 
 
-def run_alone(erasure_id: int) -> AbstractContextManager[bool]:
-    """Take the lock of an erasure until the end of the block. Yield whether it was free."""
-    return try_session_lock(ERASURE_LOCKS, erasure_id)
+def statistics_refresh() -> None:
+    """Have PostgreSQL sample the tables of personal data again, so that no value of deleted rows is left.
+
+    To plan queries it keeps samples of the values of columns, which stay when their rows are gone.
+    Safe to repeat. Before version 18, values of a table that has become empty stay until it has rows again.
+    """
+    tables = sorted({model._meta.db_table for store in personal_stores() for model in store.models})
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT current_setting('server_version_num')::int")
+        version = cursor.fetchone()[0]
+        for table in tables:
+            name = connection.ops.quote_name(table)
+            cursor.execute(f"ANALYZE {name}")
+            cursor.execute(f"SELECT EXISTS (SELECT FROM {name})")  # noqa: S608 - a table of a model
+            if not cursor.fetchone()[0] and version >= CAN_CLEAR:
+                cursor.execute(
+                    """
+                    SELECT pg_clear_attribute_stats(schemaname, tablename, attname, inherited) FROM pg_stats
+                    WHERE schemaname = current_schema() AND (tablename = %s OR tablename IN (
+                        SELECT indexname FROM pg_indexes WHERE schemaname = current_schema() AND tablename = %s))
+                    """,
+                    [table, table],
+                )

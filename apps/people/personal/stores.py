@@ -3,10 +3,9 @@
 from collections.abc import Iterator
 from contextlib import suppress
 
-from apps.core.personal.erase import delete_in_parts
-from apps.core.personal.store import PersonalStore
+from apps.core.personal.store import PersonalStore, UserTable
 from apps.core.steps import Step, no_step
-from apps.people.downloads.files import remove_files, stray_files
+from apps.people.downloads.request import remove_files, stray_files
 from apps.people.models import AppForgetting, ConnectionRequest, Download, Erasure, Look, PlannedErasure
 
 
@@ -27,16 +26,12 @@ class ErasureStore(PersonalStore):
         return iter(())
 
 
-class DownloadStore(PersonalStore):
+class DownloadStore(UserTable):
     """Files that a person had made of everything. They are copies of what is exported, and not exported themselves."""
 
     name = "downloads"
     order = 102
     models = (Download,)
-
-    def count(self, user_id: str) -> int:
-        """Return whether there is one, as a number."""
-        return Download.objects.filter(user_id=user_id).count()
 
     def forget(self, user_id: str, step: Step = no_step) -> Iterator[int]:
         """Remove the files first, so that a killed process leaves no file without a row."""
@@ -51,54 +46,27 @@ class DownloadStore(PersonalStore):
 
     def find(self, user_id: str) -> Iterator[str]:
         """Yield where one is left. A file of no row may be of anyone."""
-        if self.count(user_id):
-            yield "people_download"
+        yield from super().find(user_id)
         yield from (f"downloads/{path.name}" for path in stray_files())
 
 
-class PlanStore(PersonalStore):
+class PlanStore(UserTable):
     """What people have asked to be forgotten. Another hub would do it unasked, so that it is not exported."""
 
     name = "planned_erasures"
     order = 101
     models = (PlannedErasure,)
 
-    def count(self, user_id: str) -> int:
-        """Return whether there is one, as a number."""
-        return PlannedErasure.objects.filter(user_id=user_id).count()
 
-    def forget(self, user_id: str, step: Step = no_step) -> Iterator[int]:
-        """Delete it."""
-        yield from delete_in_parts(PlannedErasure.objects.filter(user_id=user_id))
-
-    def find(self, user_id: str) -> Iterator[str]:
-        """Yield where one is left."""
-        if self.count(user_id):
-            yield "people_plannederasure"
-
-
-class LookStore(PersonalStore):
+class LookStore(UserTable):
     """Looks of operators at the pages of a person. Their entries in the audit are exported, which say more."""
 
     name = "looks"
     order = 103
     models = (Look,)
 
-    def count(self, user_id: str) -> int:
-        """Return how many there were."""
-        return Look.objects.filter(user_id=user_id).count()
 
-    def forget(self, user_id: str, step: Step = no_step) -> Iterator[int]:
-        """Delete them."""
-        yield from delete_in_parts(Look.objects.filter(user_id=user_id))
-
-    def find(self, user_id: str) -> Iterator[str]:
-        """Yield where one is left."""
-        if self.count(user_id):
-            yield "people_look"
-
-
-class AppStore(PersonalStore):
+class AppStore(UserTable):
     """Forgettings of what keys learnt, and apps that a person has confirmed and that have not fetched their key.
 
     They are not exported: both are about keys, which are not.
@@ -107,20 +75,6 @@ class AppStore(PersonalStore):
     name = "apps"
     order = 94
     models = (AppForgetting, ConnectionRequest)
-
-    def count(self, user_id: str) -> int:
-        return sum(model._default_manager.filter(user_id=user_id).count() for model in self.models)
-
-    def forget(self, user_id: str, step: Step = no_step) -> Iterator[int]:
-        for model in self.models:
-            step("apps")
-            if deleted := model._default_manager.filter(user_id=user_id).delete()[0]:
-                yield deleted
-
-    def find(self, user_id: str) -> Iterator[str]:
-        for model in self.models:
-            if model._default_manager.filter(user_id=user_id).exists():
-                yield model._meta.db_table
 
 
 STORES = (ErasureStore(), DownloadStore(), PlanStore(), LookStore(), AppStore())

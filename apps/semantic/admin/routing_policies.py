@@ -13,8 +13,7 @@ from unfold.admin import ModelAdmin
 from unfold.decorators import display
 from unfold.widgets import UnfoldAdminTextareaWidget
 
-from apps.core.admin.fields import LinesField
-from apps.core.admin.kit import NamedSettings, column, list_link, moment_column, two_lines
+from apps.core.admin.kit import LinesField, NamedSettings, column, list_link, moment_column, two_lines
 from apps.core.domain.errors import NotFoundError
 from apps.core.pages.sayings import say
 from apps.episodic.selectors import timeline_health

@@ -13,7 +13,7 @@ from django.db.models import Q
 from apps.core.db.memberships import WriteScopes
 from apps.core.domain.clock import SYSTEM_CLOCK, Clock, utcnow
 from apps.core.domain.errors import ConflictError, InvalidInputError, StaleVersionError, UnavailableError
-from apps.core.domain.json_limits import json_excess
+from apps.core.domain.json_shape import json_excess
 from apps.core.domain.origin import WriteOrigin
 from apps.core.domain.scope import Access, Scope
 from apps.core.pauses import require_saving

@@ -13,7 +13,7 @@ from apps.core.personal.store import ExportRequest, Line, PersonalStore
 from apps.core.steps import Step, no_step
 from apps.semantic.models import BridgeAudit, Ingestion, Memory, OnPruneChoices, RoutingPolicy
 from apps.semantic.personal.memories import AT_ONCE, among, asked_memories, uuid_at
-from apps.semantic.personal.receipts import number_at, numbers_of, read_at, references
+from apps.semantic.personal.receipts import number_at, numbers_of, references
 
 ROUTED, AUDIT = "routed_event", "audit_record"
 # Which policy wanted an event and how it went is for operators, as is who pruned it.
@@ -55,7 +55,7 @@ class BridgeStore(PersonalStore):
         memories, rows = numbers_of(Memory, lines, names), []
         for place, (uuid, line) in enumerate(zip(uuids, lines, strict=True)):
             if uuid not in known:
-                row = model(**read_at(columns, place, line, names))
+                row = model(**columns.read_at(place, line, names))
                 if isinstance(row, Ingestion) and line.get("memory") is not None:
                     row.memory_id = number_at(place, line, "memory", memories)
                 rows.append(row)

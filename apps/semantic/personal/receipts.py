@@ -1,7 +1,6 @@
 """Receipts of conflicts in exports and imports, and what a chat model said of their pairs."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any
 from uuid import UUID
 
 from django.db import transaction
@@ -82,7 +81,7 @@ def load_receipts(lines: Sequence[Line]) -> int:
     rows = []
     for uuid, place in places.items():
         line = lines[place]
-        row = Conflict(**read_at(columns, place, line, ("about", *MEMORIES_OF_RECEIPT)), pk=numbers[uuid])
+        row = Conflict(**columns.read_at(place, line, ("about", *MEMORIES_OF_RECEIPT)), pk=numbers[uuid])
         for name in MEMORIES_OF_RECEIPT:
             is_needed = name != "result" or line.get(name) is not None
             setattr(row, f"{name}_id", number_at(place, line, name, memories) if is_needed else None)
@@ -101,20 +100,12 @@ def load_pairs(lines: Sequence[Line]) -> int:
     memories, receipts = numbers_of(Memory, lines, MEMORIES_OF_PAIR), numbers_of(Conflict, lines, ("notice",))
     rows = []
     for place, line in enumerate(lines):
-        row = JudgedPair(**read_at(columns, place, line, ("notice", *MEMORIES_OF_PAIR)))
+        row = JudgedPair(**columns.read_at(place, line, ("notice", *MEMORIES_OF_PAIR)))
         row.notice_id = number_at(place, line, "notice", receipts)
         row.candidate_id, row.existing_id = (number_at(place, line, name, memories) for name in MEMORIES_OF_PAIR)
         rows.append(row)
     JudgedPair.objects.bulk_create(rows, ignore_conflicts=True)
     return JudgedPair.objects.count() - before
-
-
-def read_at(columns: Columns, place: int, line: Line, further: Sequence[str]) -> dict[str, Any]:
-    """Return the columns of a line. Raises LineError."""
-    try:
-        return columns.read(line, further)
-    except ValueError as error:
-        raise LineError(place, str(error)) from error
 
 
 def numbers_of(model: type[Model], lines: Sequence[Line], names: Sequence[str]) -> dict[UUID, int]:

@@ -12,7 +12,7 @@ from apps.core.steps import Step, no_step
 from apps.semantic.models import Consolidation, Memory, MemoryUse
 from apps.semantic.personal.bridge import BridgeStore, RoutingPolicyStore
 from apps.semantic.personal.memories import MemoryStore
-from apps.semantic.personal.receipts import ReceiptStore, number_at, numbers_of, read_at
+from apps.semantic.personal.receipts import ReceiptStore, number_at, numbers_of
 from apps.semantic.uses.record import memory_uses
 
 CONSOLIDATION, LAST = "consolidation", "last_memory"
@@ -105,7 +105,7 @@ class ConsolidationStore(PersonalStore):
         known = set(Consolidation.objects.values_list("name", flat=True))
         rows = []
         for place, line in enumerate(lines):
-            row = Consolidation(**read_at(columns, place, line, (LAST,)))
+            row = Consolidation(**columns.read_at(place, line, (LAST,)))
             if line.get(LAST) is not None:
                 row.cursor = number_at(place, line, LAST, memories)
             if row.name not in known:

@@ -20,7 +20,6 @@ from unfold.dataclasses import ActionDialog
 from unfold.decorators import action, display
 from unfold.widgets import UnfoldAdminSelectWidget
 
-from apps.core.admin.differences import render_difference
 from apps.core.admin.kit import (
     NOTHING,
     ReadOnly,
@@ -35,6 +34,7 @@ from apps.core.admin.kit import (
     monospace,
     operator_access,
     preformatted,
+    render_difference,
     required_permission,
     two_lines,
 )

@@ -9,8 +9,8 @@ from django.utils.translation import gettext_lazy
 from django.utils.translation import gettext_lazy as _
 from unfold import widgets
 
-from apps.core.admin.fields import LinesField
 from apps.core.admin.key_forms import IdentifierInput
+from apps.core.admin.kit import LinesField
 from apps.core.domain.errors import InvalidInputError, MemoryHubError
 from apps.core.pages.sayings import say
 from apps.sync.domain.plan import allowed_resolutions

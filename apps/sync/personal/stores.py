@@ -49,7 +49,7 @@ class KnowledgeStore(PersonalStore):
     def export(self, asked: ExportRequest) -> Iterator[Line]:
         """Yield the sources in scope; none where a part of a person is asked for, or a filter is given."""
         scope, columns = asked.scope, Columns(KnowledgeSource)
-        if scope.household_id is not None or scope.persona_id is not None or asked.filters:
+        if not asked.is_of_whole_people:
             return
         hidden = {} if asked.is_operator else OF_OPERATORS
         for source in KnowledgeSource.objects.filter(scope_filter(scope)).order_by("pk").iterator(100):

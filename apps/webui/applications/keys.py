@@ -1,46 +1,84 @@
-"""The keys that reach what is a person's, as their page shows them."""
+"""The keys that reach what is a person's, as their page shows them: what each may do, and its use."""
 
 from collections import Counter
-from collections.abc import Iterable
-from dataclasses import dataclass
 from datetime import date, datetime, timedelta
+from typing import Any
 from uuid import UUID
 
 from django.http import Http404
+from django.utils.translation import gettext as _
 from django.utils.translation import ngettext
 
-from apps.core.admin.bars import Bar, Bars
-from apps.core.admin.key_use import HEIGHT, LEAST, SHOWN_DAYS, STEP, recent_days
+from apps.core.admin.bars import SHOWN_DAYS, Bars, recent_days, stacked_bars
 from apps.core.db.memberships import names_of_member
 from apps.core.domain.clock import SYSTEM_CLOCK, utcnow
+from apps.core.domain.scope import Permission
 from apps.core.models import ApiKey
 from apps.core.selectors import actors_of, key_list
 from apps.semantic.services import learning_actors, learnt_by_day
-from apps.webui.applications.words import says_what, says_whom
 from apps.webui.person import Person
 
 WEEK_DAYS = 7
 
 
-@dataclass(frozen=True)
-class App:
-    """A key as a person sees it. what, whom: sentences. learnt: memories of this week. has_ended: it works no more."""
+def says_what(key: ApiKey, user_id: str) -> str:
+    """Return in a sentence what a key may do with what is a person's."""
+    if key.permission == Permission.OPERATOR:
+        return _("Manages this hub: it reads and writes what the hub knows about everyone, and creates other keys.")
+    is_writing = key.permission == Permission.WRITE
+    if key.user_id == user_id:
+        if part := key.household_id or key.persona_id:
+            said = _("Reads and writes your data in %(part)s.") if is_writing else _("Reads your data in %(part)s.")
+            return said % {"part": part}
+        return _("Reads and writes your data.") if is_writing else _("Reads your data.")
+    if user_id in key.reads:
+        return _("Reads your data, because it was shared with it.")
+    if key.household_id and not key.persona_id:
+        said = _("Reads and writes the data of %(household)s.") if is_writing else _("Reads the data of %(household)s.")
+        return said % {"household": key.household_id}
+    if key.persona_id:
+        writes = _("Reads and writes what the persona %(persona)s knows.")
+        reads = _("Reads what the persona %(persona)s knows.")
+        return (writes if is_writing else reads) % {"persona": key.persona_id}
+    if is_writing:
+        return _("Reads and writes what the hub knows about everyone.")
+    return _("Reads what the hub knows about everyone.")
 
-    key: ApiKey
-    what: str
-    whom: str
-    learnt: int
-    bars: Bars
-    is_stopped: bool
-    has_ended: bool
+
+def says_whom(key: ApiKey, user_id: str) -> str:
+    """Return in a sentence whether a key sees more than this person."""
+    if key.user_id == user_id and not key.reads:
+        return _("It cannot see other people’s data.")
+    if key.user_id == user_id:
+        return _("It also sees what others shared with it.")
+    if key.user_id:
+        return _("It belongs to someone else and can see their data, too.")
+    if key.household_id or key.persona_id:
+        return _("It also sees what belongs to others there.")
+    return _("It also sees what belongs to everyone else here.")
 
 
-def apps_of(person: Person) -> list[App]:
+def apps_of(person: Person) -> list[dict[str, Any]]:
     """Return the keys that reach what is the person's, those that were used last first; then those that ended."""
     now = utcnow(SYSTEM_CLOCK)
     learnt = learnt_by_day(person.access, now - timedelta(days=SHOWN_DAYS))
-    found = [app_of(person, key, learnt, now) for key in reaching_keys(person)]
-    return sorted(found, key=lambda app: (app.has_ended, -(app.key.last_used_at or app.key.created_at).timestamp()))
+    apps = []
+    for key in sorted(
+        reaching_keys(person), key=lambda key: (ended(key, now), -(key.last_used_at or key.created_at).timestamp())
+    ):
+        by_day: Counter[date] = sum((learnt.get(actor, Counter()) for actor in actors_of(key)), Counter())
+        week = now.date() - timedelta(days=WEEK_DAYS)
+        app = {
+            "key": key,
+            "what": says_what(key, person.user_id),
+            "whom": says_whom(key, person.user_id),
+            "learnt": sum(count for day, count in by_day.items() if day > week),
+            "bars": bars_of(person, key, by_day, now.date()),
+            "is_stopped": person.user_id in key.stopped_by,
+            "has_ended": ended(key, now),
+        }
+        apps.append(app)
+    return apps
 
 
 def reaching_keys(person: Person) -> list[ApiKey]:
@@ -77,21 +115,6 @@ def key_or_404(person: Person, uuid: UUID) -> ApiKey:
     return found
 
 
-def app_of(person: Person, key: ApiKey, learnt: dict[str, Counter[date]], now: datetime) -> App:
-    """Return a key as its page shows it. learnt: memories by actor and day."""
-    by_day: Counter[date] = sum((learnt.get(actor, Counter()) for actor in actors_of(key)), Counter())
-    week = sum(count for day, count in by_day.items() if day > now.date() - timedelta(days=WEEK_DAYS))
-    return App(
-        key=key,
-        what=says_what(key, person.user_id),
-        whom=says_whom(key, person.user_id),
-        learnt=week,
-        bars=bars_of(person, key, by_day, now.date()),
-        is_stopped=person.user_id in key.stopped_by,
-        has_ended=ended(key, now),
-    )
-
-
 def bars_of(person: Person, key: ApiKey, learnt: Counter[date], today: date) -> Bars:
     """Return the use of a key that is the person's own by days; of any other what it learnt of them.
 
@@ -99,37 +122,13 @@ def bars_of(person: Person, key: ApiKey, learnt: Counter[date], today: date) -> 
     """
     if key.user_id == person.user_id:
         used = Counter({one.day: one.used for one in getattr(key, "recent_days", ())})
-        return day_bars(used, today, says_used(sum(used.values())))
-    return day_bars(learnt, today, says_learnt(sum(learnt.values())))
-
-
-def says_used(count: int) -> str:
-    """Return how often a key was used in the days of the picture."""
-    named = {"count": count, "days": SHOWN_DAYS}
-    return ngettext("Used once in %(days)s days", "Used %(count)s times in %(days)s days", count) % named
-
-
-def says_learnt(count: int) -> str:
-    """Return how much a key learnt of the person in the days of the picture."""
-    named = {"count": count, "days": SHOWN_DAYS}
-    return (
-        ngettext(
-            "Learnt one thing about you in %(days)s days", "Learnt %(count)s things about you in %(days)s days", count
+        total = sum(used.values())
+        said = ngettext("Used once in %(days)s days", "Used %(count)s times in %(days)s days", total)
+    else:
+        used, total = learnt, sum(learnt.values())
+        said = ngettext(
+            "Learnt one thing about you in %(days)s days", "Learnt %(count)s things about you in %(days)s days", total
         )
-        % named
-    )
-
-
-def day_bars(counts: Counter[date], today: date, says: str) -> Bars:
-    """Return counts of the last SHOWN_DAYS days as bars."""
     days = [today - timedelta(days=back) for back in reversed(range(SHOWN_DAYS))]
-    highest = max((counts[day] for day in days), default=0) or 1
-    return Bars(tuple(bars_at(days, counts, highest)), SHOWN_DAYS * STEP, HEIGHT, says)
-
-
-def bars_at(days: list[date], counts: Counter[date], highest: int) -> Iterable[Bar]:
-    """Yield a bar for each day that has a count."""
-    for place, day in enumerate(days):
-        if count := counts[day]:
-            height = max(LEAST, round(HEIGHT * count / highest))
-            yield Bar(place * STEP, HEIGHT - height, height, "good", f"{day}: {count}", STEP - 2)
+    columns = [(f"{day}: {used[day]}", ((used[day], "good"),)) for day in days]
+    return stacked_bars(columns, said % {"count": total, "days": SHOWN_DAYS})

@@ -22,8 +22,7 @@ from apps.episodic.selectors import event_days, event_extent, event_get, events_
 from apps.episodic.services import Forgetting, Forgotten, event_delete, events_forget
 from apps.semantic.selectors import memories_made, memories_of_events
 from apps.semantic.services import Selection, memories_delete, memory_delete
-from apps.webui.days.kinds import Kind, kind_named, source_in_words
-from apps.webui.days.page import local_day, when_loaded
+from apps.webui.days.page import Kind, kind_named, local_day, source_in_words, when_loaded
 from apps.webui.days.span import Span, span_or_404
 from apps.webui.pages import render_page
 from apps.webui.person import Person

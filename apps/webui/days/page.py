@@ -1,14 +1,22 @@
-"""The pages of years, months and days."""
+"""The pages of years, months and days: the heat map of a calendar, the events of a day, and the kinds of events."""
 
+import math
+from calendar import Calendar
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from datetime import date, timedelta
-from functools import wraps
+from functools import cached_property, wraps
+from hashlib import blake2b
 from typing import Any
 
 from django.http import HttpRequest, HttpResponse
 from django.http.response import HttpResponseBase
 from django.urls import reverse
+from django.utils.formats import date_format, get_format
+from django.utils.functional import Promise
 from django.utils.timezone import get_current_timezone, localdate
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy, ngettext
 
 from apps.core.db.memberships import display_names
 from apps.core.domain.clock import SYSTEM_CLOCK, utcnow
@@ -20,15 +28,114 @@ from apps.episodic.domain.histogram import EventDays, day_spans
 from apps.episodic.domain.window import EventQuery, Window
 from apps.episodic.selectors import event_counts, event_days, event_extent, event_list, kept_days
 from apps.semantic.selectors import memories_of_events
-from apps.webui.days.heat import SHADES, months_of, weekdays
-from apps.webui.days.kinds import Kind, kind_named, source_in_words
 from apps.webui.days.span import Span, day_span, span_or_404, this_year, year_span
 from apps.webui.pages import View, render_page
 from apps.webui.person import Person
 
+SHADES = 4
+# A Sunday, from which the days of a week are counted as `FIRST_DAY_OF_WEEK` counts them.
+A_SUNDAY = date(2026, 11, 1)
+SUNDAY = 6
 EVENTS_SHOWN = 50
 # Of an event in a list; its own page has all of it.
 SHOWN_CHARS = 600
+
+
+@dataclass(frozen=True)
+class Day:
+    """A day of a month. shade: from 0 for none to SHADES for the most events of a day."""
+
+    day: date
+    count: int
+    shade: int
+
+    @cached_property
+    def address(self) -> str:
+        """Return what its page is found by."""
+        return self.day.isoformat()
+
+    @cached_property
+    def words(self) -> str:
+        """Return the day and its number of events."""
+        events = ngettext("%(count)s event", "%(count)s events", self.count) % {"count": f"{self.count:,}"}
+        return f"{date_format(self.day, 'DATE_FORMAT')}: {events}"
+
+
+@dataclass(frozen=True)
+class Month:
+    """A month. weeks: seven days each; None where one belongs to another month."""
+
+    first: date
+    count: int
+    weeks: tuple[tuple[Day | None, ...], ...]
+
+    @property
+    def address(self) -> str:
+        """Return what its page is found by."""
+        return f"{self.first:%Y-%m}"
+
+
+def weekdays() -> list[date]:
+    """Return a day for each column of a week, in the order of the person's language."""
+    first = A_SUNDAY + timedelta(days=get_format("FIRST_DAY_OF_WEEK"))
+    return [first + timedelta(days=number) for number in range(7)]
+
+
+def months_of(counts: Mapping[date, int]) -> list[Month]:
+    """Return the months of some days, the latest first. counts: of each day of whole months."""
+    most = max(counts.values(), default=0)
+    weeks = Calendar((get_format("FIRST_DAY_OF_WEEK") + SUNDAY) % 7)
+    months = sorted({day.replace(day=1) for day in counts}, reverse=True)
+    return [month_of(first, counts, most, weeks) for first in months]
+
+
+def month_of(first: date, counts: Mapping[date, int], most: int, weeks: Calendar) -> Month:
+    """Return a month. most: events of a day, which gets the darkest shade."""
+
+    def cell(day: date) -> Day | None:
+        if day.month != first.month:
+            return None
+        count = counts.get(day, 0)
+        return Day(day, count, math.ceil(SHADES * math.sqrt(count / most)) if count and most else 0)
+
+    rows = tuple(tuple(cell(day) for day in week) for week in weeks.monthdatescalendar(first.year, first.month))
+    return Month(first, sum(day.count for row in rows for day in row if day), rows)
+
+
+SOURCES: Mapping[str, str | Promise] = {
+    "user": gettext_lazy("you said so"),
+    "conversation": gettext_lazy("from a conversation"),
+    "skill": gettext_lazy("noted by a skill of an assistant"),
+    "system": gettext_lazy("noted by a system"),
+    "inferred": gettext_lazy("guessed by an assistant"),
+}
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A kind of events. count: how many there are.
+
+    token: its name in an address, a digest, since what applications call it says something of a person.
+    """
+
+    name: str
+    count: int
+
+    @property
+    def token(self) -> str:
+        """Return the name of the kind in an address."""
+        return blake2b(self.name.encode(), digest_size=8).hexdigest()
+
+
+def kind_named(token: str, kinds: Iterable[Kind]) -> Kind | None:
+    """Return the kind that a token names, of those that there are."""
+    return next((kind for kind in kinds if kind.token == token), None)
+
+
+def source_in_words(source: str) -> str:
+    """Return where an event comes from, in plain words; a word of the application's own as it is."""
+    known = SOURCES.get(source)
+    return str(known) if known is not None else _("from %(source)s") % {"source": source}
 
 
 def when_loaded(view: View) -> View:
@@ -97,7 +204,11 @@ def day_page(request: HttpRequest, person: Person, span: Span) -> HttpResponse:
         page = event_list(person.access, query, cursor=cursor)
     except (InvalidInputError, NotFoundError):  # an event that has been forgotten since
         page = event_list(person.access, query)
-    before, after = days_beside(person, window)
+    assert window.start is not None
+    assert window.end is not None
+    earlier = event_list(person.access, EventQuery(end=window.start - MICROSECOND, top_k=1)).rows
+    later = later_day(person, window)
+    before, after = (day_span(local_day(earlier[0])) if earlier else None), (day_span(later) if later else None)
     context = {
         "span": span,
         "kinds": kinds,
@@ -143,15 +254,6 @@ def shown_events(person: Person, events: tuple[EventRecord, ...]) -> list[dict[s
         }
         for event in events
     ]
-
-
-def days_beside(person: Person, window: Window) -> tuple[Span | None, Span | None]:
-    """Return the nearest day before a day on which something happened, and the nearest one after it."""
-    assert window.start is not None
-    assert window.end is not None
-    earlier = event_list(person.access, EventQuery(end=window.start - MICROSECOND, top_k=1)).rows
-    later = later_day(person, window)
-    return (day_span(local_day(earlier[0])) if earlier else None), (day_span(later) if later else None)
 
 
 def later_day(person: Person, window: Window) -> date | None:

@@ -1,7 +1,7 @@
 """What differs between two texts, as pages show it."""
 
 import re
-from dataclasses import dataclass
+from typing import Any
 
 from django.utils.translation import gettext as _
 
@@ -13,36 +13,22 @@ MAX_LINES, MAX_LINE_CHARS = 1_000, 1_000
 SIGNS = {LineKind.ADDED: "+", LineKind.REMOVED: "−", LineKind.SAME: " ", LineKind.HUNK: ""}
 
 
-@dataclass(frozen=True)
-class ShownLine:
-    """A line of a comparison. kind: whether it is in both texts. sign: what says so besides its colour."""
+def difference(before: str, after: str) -> dict[str, Any]:
+    """Return what differs between two texts: the lines, with some around them, and how many more are not shown.
 
-    kind: str
-    sign: str
-    text: str
-
-
-@dataclass(frozen=True)
-class Difference:
-    """The lines that differ, with some around them. more: how many are not shown. is_same: whether the texts are."""
-
-    lines: tuple[ShownLine, ...]
-    more: int
-    added: int
-    removed: int
-
-    @property
-    def is_same(self) -> bool:
-        """Return whether the texts are the same."""
-        return not self.lines
-
-
-def difference(before: str, after: str) -> Difference:
-    """Return what differs between two texts."""
+    sign: of a line, which says besides its colour whether it is in both texts.
+    """
     lines = compare_lines(before, after)
     kinds = [line.kind for line in lines]
-    shown = tuple(ShownLine(line.kind.value, SIGNS[line.kind], words(line)) for line in lines[:MAX_LINES])
-    return Difference(shown, max(0, len(lines) - MAX_LINES), kinds.count(LineKind.ADDED), kinds.count(LineKind.REMOVED))
+    return {
+        "lines": [
+            {"kind": line.kind.value, "sign": SIGNS[line.kind], "text": words(line)} for line in lines[:MAX_LINES]
+        ],
+        "more": max(0, len(lines) - MAX_LINES),
+        "added": kinds.count(LineKind.ADDED),
+        "removed": kinds.count(LineKind.REMOVED),
+        "is_same": not lines,
+    }
 
 
 def words(line: DiffLine) -> str:

@@ -1,7 +1,7 @@
-"""Which note an address is about, what the note is called, and who wrote a version of it."""
+"""Which note an address is about, what the note is called, who wrote a version of it, and what is wrong, in words."""
 
 from dataclasses import dataclass
-from datetime import date, datetime
+from datetime import datetime
 from zoneinfo import ZoneInfo
 
 from django.http import Http404
@@ -11,9 +11,10 @@ from django.utils.formats import date_format
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from apps.core.domain.errors import InvalidInputError
+from apps.core.domain.errors import InvalidInputError, MemoryHubError
 from apps.core.pauses import PERSON
 from apps.notes.domain.places import NotePlace, daily_place, is_note_name, parse_place
+from apps.notes.domain.settings import ConfigProblem
 from apps.notes.selectors import NoteVersion
 from apps.webui.person import Person
 
@@ -26,6 +27,7 @@ KINDS = {
     "delete": gettext_lazy("Deleted"),
     "rename": gettext_lazy("Renamed"),
 }
+OTHER = gettext_lazy("This did not work. Try again in a moment.")
 
 
 @dataclass(frozen=True)
@@ -68,14 +70,9 @@ def zone_of_page() -> ZoneInfo:
     return zone if isinstance(zone, ZoneInfo) else ZoneInfo("UTC")
 
 
-def today() -> date:
-    """Return which day it is for the person."""
-    return datetime.now(zone_of_page()).date()
-
-
 def note_of_today() -> Note:
     """Return the log of today."""
-    return Note(daily_place(today()))
+    return Note(daily_place(datetime.now(zone_of_page()).date()))
 
 
 def who_wrote(version: NoteVersion, person: Person) -> str:
@@ -88,6 +85,65 @@ def who_wrote(version: NoteVersion, person: Person) -> str:
     return name if kind == "key" else version.author
 
 
-def kind_words(version: NoteVersion) -> str:
-    """Return what led to a version, in words."""
-    return str(KINDS.get(version.kind, version.get_kind_display()))
+# By the codes of errors that the services of notes raise.
+WORDS = {
+    "too_large": gettext_lazy("This is over the limit of 5 MB per file. Nothing was changed."),
+    "not_utf8": gettext_lazy("The file is not in UTF-8, so you can add to it here, but edit it only on the disk."),
+    "not_a_file": gettext_lazy("On the disk, this is a folder or a link, not a file. Links are not followed."),
+    "hard_link": gettext_lazy(
+        "The file has a second name elsewhere on the disk (a hard link) and is not read. Make a copy."
+    ),
+    "no_permission": gettext_lazy(
+        "The hub has no permission to read or write this file. The operator has to grant it."
+    ),
+    "disk_full": gettext_lazy("The disk is full. Nothing was changed; try again when there is room."),
+    "disk_error": gettext_lazy("The disk cannot be reached right now. Try again in a moment."),
+    "no_text": gettext_lazy("This version is a deletion: restore the one before it."),
+    "being_forgotten": gettext_lazy("Your data is being deleted, so nothing new is saved."),
+    "set_aside": gettext_lazy(
+        "Your settings file could not be read and was set aside. The last valid settings are used."
+    ),
+    "missing": gettext_lazy("Your settings file is missing or empty. The last settings are used."),
+    "unsettled": gettext_lazy("Your settings file cannot be read. The last valid settings are used."),
+    "invalid_setting": gettext_lazy("One of your settings has an invalid value. Its last valid value is used."),
+    "compaction_stale": gettext_lazy(
+        "MEMORY.md has changed since the proposal was made. Compact again to get a new one."
+    ),
+    "compaction_state": gettext_lazy("This was already decided."),
+    "changed_since": gettext_lazy(
+        "MEMORY.md has changed since. To discard these changes, restore the previous version."
+    ),
+    "model_not_available": gettext_lazy("No provider of this hub offers the chosen model. Choose another one."),
+    "no_model": gettext_lazy("No chat model is set up in this hub."),
+    "budget_exceeded": gettext_lazy("Today’s budget for models is used up. Try again tomorrow."),
+    "price_unknown": gettext_lazy(
+        "The hub does not know what this model costs, so it does not use it. Choose another one."
+    ),
+    "open": gettext_lazy("The model has failed several times and is paused for now. Try again in a few minutes."),
+    "timeout": gettext_lazy("The model did not answer in time. Try again later."),
+    "out_of_time": gettext_lazy("The model did not answer in time. Try again later."),
+    "connection": gettext_lazy("The model’s provider cannot be reached. Try again later."),
+    "overloaded": gettext_lazy("The model’s provider is having problems. Try again later."),
+    "rate_limited": gettext_lazy("The model’s provider received too many requests. Try again in a minute."),
+    "throttled": gettext_lazy("This hub’s models received too many requests. Try again in a minute."),
+    "full": gettext_lazy("This hub’s models received too many requests. Try again in a minute."),
+    "auth": gettext_lazy("The model’s provider rejected this hub’s key. The operator has to replace it."),
+    "empty": gettext_lazy("The model gave no answer."),
+    "filtered": gettext_lazy("The model’s provider refused to answer."),
+    "cut_off": gettext_lazy("The model’s answer was cut off, so none of it is used."),
+    "invalid_json": gettext_lazy("The model’s answer could not be used."),
+    "wrong_shape": gettext_lazy("The model’s answer could not be used."),
+    "interrupted": gettext_lazy("It was interrupted each time. Try again."),
+    "no_facts": gettext_lazy("MEMORY.md has no list of facts that could be shorter."),
+    "nothing_shorter": gettext_lazy("The model found nothing that could be shorter."),
+}
+
+
+def problem_words(problem: MemoryHubError | ConfigProblem) -> str:
+    """Return what is wrong in words."""
+    return code_words(problem.code)
+
+
+def code_words(code: str) -> str:
+    """Return what the code of an error means."""
+    return str(WORDS.get(code, OTHER))

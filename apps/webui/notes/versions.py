@@ -15,8 +15,7 @@ from apps.notes.selectors import NoteVersion, note_versions, version_get, versio
 from apps.notes.services import note_restore
 from apps.webui.notes.differences import difference
 from apps.webui.notes.page import latest_of
-from apps.webui.notes.places import Note, note_or_404
-from apps.webui.notes.problems import problem_words
+from apps.webui.notes.places import Note, note_or_404, problem_words
 from apps.webui.pages import render_page
 from apps.webui.person import Person
 
@@ -33,6 +32,7 @@ def versions_page(request: HttpRequest, person: Person, path: str) -> HttpRespon
     chosen = {side: number_of(request, side) for side in ("from", "to")}
     if not rows and not problem:
         raise Http404
+    newest = [row["version"].number for row in rows[:2]]
     context: dict[str, Any] = {
         "note": note,
         "rows": rows[:SHOWN],
@@ -40,7 +40,8 @@ def versions_page(request: HttpRequest, person: Person, path: str) -> HttpRespon
         "comparison": compared(person, note, chosen["from"], chosen["to"]),
         "asked": None not in chosen.values(),
         "problem": problem,
-        **defaults_of(rows, chosen),
+        "to": chosen["to"] or newest[:1][0] if newest else None,
+        "from": chosen["from"] or (newest or [None])[-1],
     }
     title = _("Versions of %(note)s") % {"note": note.title}
     return render_page(request, person, "webui/notes/versions.html", title, **context)
@@ -55,12 +56,6 @@ def rows_of(request: HttpRequest, person: Person, note: Note) -> tuple[list[dict
     before = number_of(request, "before")
     listed = found if before is None else found.filter(number__lt=before)
     return [{"version": version, **latest_of(version, person)} for version in listed[: SHOWN + 1]], ""
-
-
-def defaults_of(rows: list[dict[str, Any]], chosen: dict[str, int | None]) -> dict[str, Any]:
-    """Return which versions are marked to be compared: those that were asked for, else the newest two."""
-    newest = [row["version"].number for row in rows[:2]]
-    return {"to": chosen["to"] or newest[:1][0] if newest else None, "from": chosen["from"] or (newest or [None])[-1]}
 
 
 def number_of(request: HttpRequest, name: str) -> int | None:

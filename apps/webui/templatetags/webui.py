@@ -19,7 +19,7 @@ def places(request: HttpRequest) -> dict[str, Any]:
     """Render the places of the web UI; the main ones are the bar on a phone, the others behind *More*."""
     here = request.resolver_match.url_name if request.resolver_match else ""
     # Django imports this module while it still loads the apps whose services the badge asks.
-    from apps.webui.clear_up.page import badge_of
+    from apps.webui.clear_up import badge_of
 
     person = person_of(request)
     further = [place for place in PLACES if not place.is_main]
@@ -31,7 +31,7 @@ def places(request: HttpRequest) -> dict[str, Any]:
 @register.inclusion_tag("webui/home/alarms.html")
 def hub_alarms(request: HttpRequest) -> dict[str, Any]:
     """Render what of the hub does not work just now, as far as a person notices it."""
-    from apps.webui.home.alarms import alarms_part
+    from apps.webui.home import alarms_part
 
     return alarms_part(request)
 

@@ -10,7 +10,7 @@ from django.test import Client
 from django.urls import reverse
 from pytest_django import Settings
 
-from apps.accounts.powers import is_last_manager
+from apps.accounts.roles import is_last_manager
 from apps.accounts.services import account_create, sessions_end
 from tests.integration.accounts.signing import PASSWORD, code_of, is_signed_in, set_up_app, sign_in, signed_in
 

@@ -13,7 +13,7 @@ from django.urls import reverse
 from django.utils import timezone
 from django_q.models import OrmQ
 
-from apps.cockpit.index.views import CACHES
+from apps.cockpit.index import CACHES
 from apps.core.domain.caches import MB, cache_facts
 from apps.core.models import ProcessKind
 from apps.core.processes import publish

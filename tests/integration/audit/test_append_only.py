@@ -7,9 +7,9 @@ import pytest
 from django.contrib.auth.models import Group
 from django.db import IntegrityError, connection, transaction
 
-from apps.audit.append_only import allow_changes
 from apps.audit.models import AuditEntry
 from apps.audit.personal.stores import FORGOTTEN_KEY, AuditStore
+from apps.audit.retention import allow_changes
 from apps.audit.services import audit_trim, note_change, record, recording
 from apps.core.db.user_locks import lock_user, unlock_user
 from apps.core.domain.clock import SYSTEM_CLOCK, utcnow

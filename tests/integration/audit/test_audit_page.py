@@ -77,7 +77,7 @@ def test_pages_follow_each_other_and_nothing_is_left_out(viewer: Callable[..., C
     query, pages = {}, 0
     while True:
         answer = browser.get(PAGE, query)
-        seen += [row.entry.pk for row in answer.context["rows"]]
+        seen += [row["entry"].pk for row in answer.context["rows"]]
         pages += 1
         if not answer.context["older"]:
             break
@@ -85,7 +85,7 @@ def test_pages_follow_each_other_and_nothing_is_left_out(viewer: Callable[..., C
     ours = [pk for pk in seen if AuditEntry.objects.get(pk=pk).actor == "hub"]
     assert (pages, len(ours), len(set(seen))) == (3, 120, len(seen))
     back = browser.get(PAGE, {"place": answer.context["newer"].partition("place=")[2]})
-    assert [row.entry.pk for row in back.context["rows"]] == seen[50:100]
+    assert [row["entry"].pk for row in back.context["rows"]] == seen[50:100]
 
 
 def test_a_page_costs_the_same_with_many_entries(viewer: Callable[..., Client]) -> None:

@@ -13,8 +13,7 @@ from django.utils import timezone
 from django_q.models import Failure
 
 from apps.audit.services import record
-from apps.cockpit.activity import sources, stream
-from apps.cockpit.activity.page import Row
+from apps.cockpit.activity import sources
 from apps.core.domain.scope import Access, Permission, Scope, system_access
 from apps.events.models import Event
 from apps.notes.services import main_append
@@ -39,7 +38,7 @@ def save(content: str, user: str = "ana", access: Access = KITCHEN, **scope: str
 
 def rows(client: Client, **query: str) -> Rows:
     """Who did what, the latest first, besides the viewer's own sign-in."""
-    return [(row.actor, row.words) for row in page(client, **query)["rows"] if row.words != "signed in"]
+    return [(row["actor"], row["words"]) for row in page(client, **query)["rows"] if row["words"] != "signed in"]
 
 
 def page(client: Client, **query: str) -> Any:
@@ -56,9 +55,9 @@ def test_what_one_key_saved_for_one_person_is_one_row(operator: Client) -> None:
         ("kitchen assistant", "saved a memory of ben"),
         ("kitchen assistant", "saved 5 memories of ana"),
     ]
-    last: Row = page(operator)["rows"][-2]  # before it the viewer signed in
-    assert [one.words for one in last.objects] == ["Chess on Monday", "A blue car", "Tea at five"]
-    assert last.more == 2
+    last = page(operator)["rows"][-2]  # before it the viewer signed in
+    assert [one.words for one in last["objects"]] == ["Chess on Monday", "A blue car", "Tea at five"]
+    assert last["more"] == 2
 
 
 def test_all_kinds_are_in_the_stream(operator: Client, notes_dir: Any) -> None:
@@ -86,7 +85,7 @@ def test_a_decision_leads_to_its_receipt_and_to_undo(operator: Client) -> None:
     save("Hana does not work at Siemens.", user="hana")
     receipt = Conflict.objects.get()
     [row] = page(operator, kind="decisions")["rows"]
-    [one] = row.objects
+    [one] = row["objects"]
     url = address(Conflict, "change", receipt.uuid)
     assert (one.words, one.url, one.undo) == ("Hana does not work at Siemens.", url, url)
 
@@ -96,7 +95,7 @@ def test_who_may_not_revert_gets_no_undo_and_without_memories_no_words(staff: Ca
     save("Hana does not work at Siemens.", user="hana")
     client = staff("view_conflict")
     [row] = page(client)["rows"]
-    assert [(one.words, one.undo) for one in row.objects] == [("Receipt", "")]
+    assert [(one.words, one.undo) for one in row["objects"]] == [("Receipt", "")]
     assert "Siemens" not in text_of(client, HERE)
 
 
@@ -112,7 +111,7 @@ def test_the_stream_is_filtered_by_actor_person_and_kind(operator: Client) -> No
 
 
 def test_pages_have_every_entry_once(operator: Client, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(stream, "GROUPS", 3)
+    monkeypatch.setattr("apps.cockpit.activity.page.GROUPS", 3)
     monkeypatch.setattr(sources, "LIMIT", 4)
     monkeypatch.setattr(sources, "WINDOW", 6)
     for number in range(6):
@@ -122,7 +121,7 @@ def test_pages_have_every_entry_once(operator: Client, monkeypatch: pytest.Monke
     query: dict[str, str] = {}
     for _ in range(30):
         context = page(operator, **query)
-        seen += [row.words + row.actor for row in context["rows"] if row.words != "signed in"]
+        seen += [row["words"] + row["actor"] for row in context["rows"] if row["words"] != "signed in"]
         if not context["older"]:
             break
         query = dict(re.findall(r"(\w+)=([^&]+)", context["older"]))
@@ -140,7 +139,7 @@ def test_a_search_that_was_cut_off_says_how_far_it_went(operator: Client, monkey
     context = page(operator, person="ana")
     while not context["rows"]:
         context = page(operator, person="ana", before=context["older"].split("before=")[1])
-    assert context["rows"][0].words == "saved a memory of ana"
+    assert context["rows"][0]["words"] == "saved a memory of ana"
 
 
 def test_an_account_with_a_bound_sees_its_own_scope_only(bound: Callable[..., Client], notes_dir: Any) -> None:
@@ -188,7 +187,7 @@ def test_bars_narrow_the_stream_to_their_span(operator: Client) -> None:
     full = [one for one in context["bars"] if one["bar"].count]
     assert [one["bar"].count for one in full] == [1, 3]  # two memories, and the viewer's sign-in
     narrowed = operator.get(full[0]["url"]).context
-    assert [row.words for row in narrowed["rows"]] == ["saved a memory of user2"]
+    assert [row["words"] for row in narrowed["rows"]] == ["saved a memory of user2"]
     assert narrowed["histogram"].total == 1
 
 

@@ -248,9 +248,9 @@ def test_views_show_and_count_what_they_name(operator: Client, decide: Decide) -
     assert listed(operator, user="ben") == []
     assert listed(operator, q="postcards $12") == [noticed.pk]
     assert listed(operator, view="no such\x00") == [noticed.pk, decided.pk]
-    tabs = {tab.title: tab.count for tab in operator.get(PAGE).context["views"]}
+    tabs = {tab["title"]: tab["count"] for tab in operator.get(PAGE).context["views"]}
     assert tabs == {"To decide": "2", "Noticed": "1", "Not certain": "1", "Log": None, "Merged": None, "Mine": "0"}
-    assert [(tab.title, tab.count) for tab in operator.get(PAGE).context["rules"]] == [("default", "2")]
+    assert [(tab["title"], tab["count"]) for tab in operator.get(PAGE).context["rules"]] == [("default", "2")]
 
 
 def test_certain_decisions_are_a_log_that_can_be_undone_and_nobody_is_asked(operator: Client, decide: Decide) -> None:
@@ -263,7 +263,7 @@ def test_certain_decisions_are_a_log_that_can_be_undone_and_nobody_is_asked(oper
     assert listed(operator, view="log") == listed(operator, view="log", rule="default") == [certain.pk]
     text = shown(operator, view="log")
     assert "You need not accept anything" in text
-    assert [(tab.title, tab.count) for tab in operator.get(PAGE, {"view": "log"}).context["rules"]] == [
+    assert [(tab["title"], tab["count"]) for tab in operator.get(PAGE, {"view": "log"}).context["rules"]] == [
         ("default", None)
     ]
     said = act(operator, "revert", certain)
@@ -296,7 +296,7 @@ def test_filters_are_saved_counted_and_removed(operator: Client, decide: Decide)
     text = shown(operator)
     assert HOSTILE not in text
     saved = operator.get(PAGE, {"user": "ana"}).context["saved"]
-    assert [(tab.title, tab.count, tab.is_current) for tab in saved] == [
+    assert [(tab["title"], tab["count"], tab["is_current"]) for tab in saved] == [
         ("Of ana", "1", True),
         (HOSTILE[:40], None, False),
     ]
@@ -304,7 +304,7 @@ def test_filters_are_saved_counted_and_removed(operator: Client, decide: Decide)
         operator.post(VIEWS, {"name": f"view {number}", "user": "ben"})
     assert len(operator.get(PAGE).context["saved"]) == 8
     operator.post(VIEWS, {"remove": "Of ana"})
-    assert "Of ana" not in [tab.title for tab in operator.get(PAGE).context["saved"]]
+    assert "Of ana" not in [tab["title"] for tab in operator.get(PAGE).context["saved"]]
 
 
 def test_all_alike_are_accepted_after_five_were_shown_and_undone_as_one(operator: Client, decide: Decide) -> None:
@@ -327,7 +327,7 @@ def test_bound_reviewer_sees_and_decides_about_the_household_only(reviewer: Clie
     assert listed(reviewer) == [own.pk]
     assert "ben" not in shown(reviewer)
     assert listed(reviewer, household="cabin") == []
-    assert [tab.count for tab in reviewer.get(PAGE).context["views"]] == ["1", "0", "1", None, None, "0"]
+    assert [tab["count"] for tab in reviewer.get(PAGE).context["views"]] == ["1", "0", "1", None, None, "0"]
     for url in (detail(foreign), reverse("cockpit_decisions_alike", args=[foreign.pk])):
         assert reviewer.get(url).status_code == 404
     assert foreign.user_id not in shown(reviewer, PAGE, receipt=foreign.pk)

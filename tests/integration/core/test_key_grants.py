@@ -11,7 +11,7 @@ from apps.core.domain.clock import SYSTEM_CLOCK, utcnow
 from apps.core.domain.errors import InvalidInputError
 from apps.core.domain.scope import MAX_OWNERS, Permission, Scope
 from apps.core.models import ApiKey
-from apps.core.personal.keys import KeyErasure
+from apps.core.personal.stores import KeyStore
 from apps.core.selectors import key_get
 from apps.core.services import key_create, key_update
 from tests.api import MEMORIES, Api, api_for, error_attrs
@@ -168,7 +168,7 @@ def test_grant_of_one_who_is_being_forgotten_is_refused(operator: Api) -> None:
 
 
 def test_grants_of_one_who_is_forgotten_end_and_the_keys_go_on(operator: Api) -> None:
-    store = KeyErasure()
+    store = KeyStore()
     key, api = granted(operator, TEAM, "ben")
     granted(operator, "ben")
     assert (store.count(TEAM), store.count("ben"), store.count("team")) == (1, 2, 0)

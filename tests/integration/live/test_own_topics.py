@@ -22,11 +22,9 @@ from apps.episodic.services import event_record
 from apps.live import listener
 from apps.live.domain.coalescer import Coalescer
 from apps.live.domain.topics import MINE, OWN_KNOWN, OWN_TOPICS, TOPICS, own_note, person_digest, read_own_note
-from apps.live.own import MANY, REMEMBERED_MS, OwnTopics
-from apps.live.own_triggers import OWN_CHANNEL
-from apps.live.process import live_process
+from apps.live.process import MANY, REMEMBERED_MS, OwnTopics, live_process
 from apps.live.services import person_changed
-from apps.live.triggers import install_triggers
+from apps.live.triggers import OWN_CHANNEL, install_triggers
 from apps.semantic.domain.memory import MemoryDraft
 from apps.semantic.models import Memory
 from apps.semantic.services import memory_save

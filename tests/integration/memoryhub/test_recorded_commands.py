@@ -95,7 +95,7 @@ def test_a_command_goes_on_when_its_entry_cannot_be_written(monkeypatch: Any, ca
     def refuse(*_: Any) -> None:
         raise DatabaseError("contents")
 
-    monkeypatch.setattr("apps.audit.recording.commands.write_entries", refuse)
+    monkeypatch.setattr("apps.audit.recording.notes.write_entries", refuse)
     account_create(username="ana", role="Viewer")
     assert "/accounts/password/reset/key/" in run("account", "link", "ana")
     assert "could not be written: command.account_link" in caplog.text

@@ -14,8 +14,16 @@ from apps.core.domain.scope import Permission, Scope
 from apps.core.models import ApiKey
 from apps.core.personal.registry import personal_stores
 from apps.core.services import key_create
-from apps.people.connecting.codes import LETTERS, digest_of, new_user_code, read_user_code, show_user_code
-from apps.people.connecting.flow import LIFETIME, MAX_PER_CLIENT, Codes
+from apps.people.connecting import (
+    LETTERS,
+    LIFETIME,
+    MAX_PER_CLIENT,
+    Codes,
+    digest_of,
+    new_user_code,
+    read_user_code,
+    show_user_code,
+)
 from apps.people.models import ConnectionRequest
 from apps.people.services import (
     connection_answer,

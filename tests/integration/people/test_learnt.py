@@ -12,8 +12,8 @@ from apps.core.selectors import actors_of
 from apps.core.services import key_create, key_update
 from apps.episodic.models import TimelineEvent
 from apps.episodic.services import events_written
-from apps.people.learnt import forget
-from apps.people.learnt.forget import access_of
+from apps.people import learnt
+from apps.people.learnt import access_of
 from apps.people.models import AppForgetting, ForgettingState
 from apps.people.services import forgettings_continue, learnt_counts, learnt_forget, learnt_restore
 from apps.semantic.models import Memory, MemoryRevision
@@ -143,15 +143,15 @@ def test_a_key_is_known_by_the_names_that_it_had() -> None:
 
 
 def test_many_are_forgotten_in_the_background_with_progress(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(forget, "FEW", 1)
-    monkeypatch.setattr(forget, "CHUNK", 2)
+    monkeypatch.setattr(learnt, "FEW", 1)
+    monkeypatch.setattr(learnt, "CHUNK", 2)
     key, kitchen = made("kitchen")
     for number in range(5):
         kitchen.save(f"likes number {number}", user_id=ANA)
     record = learnt_forget(user_id=ANA, key=key)
     assert (record.state, record.memories_found, len(active())) == ("waiting", 5, 5)
     assert learnt_forget(user_id=ANA, key=key) == record
-    assert forget.forget_memories(record, forget.SYSTEM_CLOCK)
+    assert learnt.forget_memories(record, learnt.SYSTEM_CLOCK)
     record.refresh_from_db()
     assert (len(record.forgotten), len(active())) == (2, 3)
     kitchen.save("likes what came later", user_id=ANA)

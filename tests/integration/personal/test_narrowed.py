@@ -9,7 +9,7 @@ import pytest
 from django.core.management import CommandError, call_command
 
 from apps.core.domain.scope import Scope
-from apps.core.personal.filters import parse_filters
+from apps.core.personal.export import parse_filters
 from apps.episodic.domain.event import EventDraft
 from apps.episodic.domain.segment_state import SegmentState
 from apps.episodic.models import Segment

@@ -19,8 +19,7 @@ from apps.episodic.services import RecordResult, event_record
 from apps.semantic.domain.memory import MemoryDraft
 from apps.semantic.models import Memory
 from apps.semantic.services import memory_save
-from apps.webui.household.page import members_of, parts_of
-from apps.webui.household.sees import Sees, colleagues_seeing, keys_seeing
+from apps.webui.household import Sees, colleagues_seeing, keys_seeing, members_of, parts_of
 from apps.webui.person import Person
 from tests.api import MEMORIES, Api
 from tests.integration.webui.person import ANA, BEN, browser_of, remember

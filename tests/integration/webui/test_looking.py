@@ -14,7 +14,7 @@ from apps.audit.services import record
 from apps.core.domain.clock import SYSTEM_CLOCK, utcnow
 from apps.core.domain.scope import Permission, Scope
 from apps.people.downloads.request import download_request
-from apps.people.looking.look import MOST
+from apps.people.looking import MOST
 from apps.people.models import Download, Look
 from apps.people.personal.stores import LookStore
 from apps.semantic.models import Memory
@@ -171,7 +171,7 @@ def test_no_page_is_shown_when_its_entry_cannot_be_written(memory: Memory, monke
     def fail(**_: Any) -> None:
         raise RuntimeError
 
-    monkeypatch.setattr("apps.people.looking.look.record", fail)
+    monkeypatch.setattr("apps.people.looking.record", fail)
     browser.raise_request_exception = False
     answer = browser.get("/")
     assert answer.status_code == 500

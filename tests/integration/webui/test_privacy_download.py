@@ -18,9 +18,8 @@ from apps.core.domain.clock import SYSTEM_CLOCK, DeterministicClock, utcnow
 from apps.core.domain.errors import MemoryHubError
 from apps.core.domain.scope import Scope
 from apps.people.downloads import make
-from apps.people.downloads.files import file_of, progress_write
 from apps.people.downloads.make import download_make, downloads_continue
-from apps.people.downloads.request import KEPT, download_request
+from apps.people.downloads.request import KEPT, download_request, file_of, progress_write
 from apps.people.models import Download
 from tests.api import api_for
 from tests.integration.webui.person import ANA, BEN, browser_of, remember

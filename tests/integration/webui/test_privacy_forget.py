@@ -22,11 +22,11 @@ from apps.episodic.models import Segment
 from apps.people.downloads.make import downloads_continue
 from apps.people.downloads.request import download_request
 from apps.people.erasure.run import erasure_run, erasures_continue
-from apps.people.leaving.plan import GRACE, erasure_plan, plans_begin
+from apps.people.leaving import GRACE, erasure_plan, plans_begin
 from apps.people.models import Erasure, PlannedErasure
 from apps.people.tasks import erase
 from apps.semantic.models import Memory
-from apps.webui.privacy.words import STORES
+from apps.webui.privacy.forget import STORES
 from tests.api import MEMORIES, api_for
 from tests.integration.episodic.timeline import Timeline
 from tests.integration.people.person import OTHERS, PERSON, WORD, fill, kept_of_others, rows_of_database, traces

@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from apps.monitor.domain.buckets import HOUR, plan_buckets
+from apps.monitor.domain.series import HOUR, plan_buckets
 
 NOW = datetime(2026, 11, 23, 7, 14, 31, tzinfo=UTC)
 

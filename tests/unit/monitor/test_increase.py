@@ -4,8 +4,7 @@ import math
 
 import pytest
 
-from apps.monitor.domain.increase import increase, increases, quantile
-from apps.monitor.domain.series import MetricSet
+from apps.monitor.domain.series import MetricSet, increase, increases, quantile
 
 BOUNDS = (0.01, 0.1, 1.0, math.inf)
 

@@ -2,12 +2,13 @@
 
 from typing import Any
 
+from allauth.usersessions.models import UserSession
 from django.conf import settings
 from django.contrib.auth import get_user_model
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from apps.accounts import services
-from apps.accounts.selectors import all_roles, second_factors, session_count
+from apps.accounts.selectors import all_roles, second_factors
 from apps.core.domain.errors import MemoryHubError
 from apps.core.domain.scope import Scope
 from apps.core.pages.addresses import machine_address
@@ -61,10 +62,8 @@ class Command(BaseCommand):
             factor = " and ".join(second_factors(login.pk)) or "no second factor"
             bound = getattr(login, "account", None) or "everything"
             state = "" if login.is_active else ", switched off"
-            lines.append(
-                f"{login.username}: {role or 'no role'}, sees {bound}, {factor}, {session_count(login.pk)} sessions"
-                f"{state}"
-            )
+            sessions = UserSession.objects.filter(user=login.pk).count()
+            lines.append(f"{login.username}: {role or 'no role'}, sees {bound}, {factor}, {sessions} sessions{state}")
         return "\n".join(lines) or "There are no accounts."
 
     def do_create(self, options: dict[str, Any]) -> str:

@@ -10,8 +10,7 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 from apps.core.domain.errors import MemoryHubError
 from apps.core.domain.scope import IDENTIFIERS, Scope, system_access
 from apps.core.files import new_file
-from apps.core.personal.export import encode_line, export_lines, permitted_export
-from apps.core.personal.filters import parse_filters
+from apps.core.personal.export import encode_line, export_lines, parse_filters, permitted_export
 from apps.core.personal.store import ExportRequest
 
 

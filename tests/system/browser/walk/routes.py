@@ -20,7 +20,7 @@ from apps.core.models import ApiKey
 from apps.episodic.models import Segment, TimelineEvent
 from apps.events.services import failure_groups
 from apps.notes.models import Compaction, NoteVersion
-from apps.people.leaving.plan import THEMSELVES
+from apps.people.leaving import THEMSELVES
 from apps.people.models import AppForgetting, Erasure
 from apps.semantic.models import Conflict, Memory
 

@@ -39,7 +39,7 @@ from apps.notes.domain.text import digest
 from apps.notes.files.owner import folder_of
 from apps.notes.models import Compaction
 from apps.notes.services import daily_append, main_append
-from apps.people.leaving.plan import THEMSELVES
+from apps.people.leaving import THEMSELVES
 from apps.people.services import erasure_request, learnt_forget
 from apps.rules.services import rule_register, rule_update
 from apps.semantic.consolidation.services import consolidation_create

@@ -1,1 +1,0 @@
-"""Invitations: an operator makes a link, and the person who follows it chooses a password or a passkey."""

@@ -1,1 +1,0 @@
-"""*Alarms*: to whom the hub sends what is wrong with it."""

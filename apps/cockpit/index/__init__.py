@@ -1,1 +1,0 @@
-"""Index: what searches work on, in every process."""

@@ -1,1 +1,0 @@
-"""Invitations of people to their own pages: made, listed and revoked by operators."""

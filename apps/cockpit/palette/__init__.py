@@ -1,1 +1,0 @@
-"""The palette: what Ctrl+K finds among pages, memories, people, decisions and keys."""

@@ -1,1 +1,0 @@
-"""Work: schedules with their last runs, the queue, failed tasks, deliveries."""

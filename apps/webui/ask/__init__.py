@@ -1,1 +1,0 @@
-"""Ask what is known, in one's own words."""

@@ -1,1 +1,0 @@
-"""What is to be cleared up: two memories that disagree, of which a person says which is right."""

@@ -1,1 +1,0 @@
-"""The first page: what is known, what was learned lately, and what waits."""

@@ -1,1 +1,0 @@
-"""Household: what of a person's is shared, with whom, and who may see what."""

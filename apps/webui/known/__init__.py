@@ -1,1 +1,0 @@
-"""The list of everything that is known of a person."""
