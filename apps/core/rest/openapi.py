@@ -2,8 +2,6 @@
 
 from collections.abc import Callable, Iterable, Mapping
 from copy import copy
-from importlib import import_module
-from importlib.util import find_spec
 from types import NoneType, UnionType
 from typing import Annotated, Any, Literal, NotRequired, Union, get_args, get_origin, get_type_hints, is_typeddict
 
@@ -14,7 +12,7 @@ from drf_spectacular.openapi import AutoSchema as SpectacularAutoSchema
 from drf_spectacular.plumbing import append_meta, build_array_type, build_object_type, get_doc, resolve_type_hint
 from rest_framework import serializers
 
-from apps.core.schemas.examples import Example
+from apps.core.schemas.examples import Example, read_examples
 from apps.core.schemas.fields import VISIBLE, StrictCharField, VisibleTextField
 from apps.core.schemas.serializers import Problem, StrictSerializer
 
@@ -29,8 +27,7 @@ class AutoSchema(SpectacularAutoSchema):
     def get_operation(self, *args: Any) -> Any:
         """Return the operation with the summary and the example that its app has for it."""
         operation = super().get_operation(*args)
-        name = f"{type(self.view).__module__.rpartition('.')[0]}.examples"
-        examples: Mapping[str, Example] = import_module(name).EXAMPLES if find_spec(name) else {}
+        examples = read_examples(type(self.view).__module__.rpartition(".")[0])
         if operation and (example := examples.get(operation["operationId"])):
             return with_example(operation, example)
         return operation

@@ -5,7 +5,6 @@ import re
 from collections.abc import Callable, Collection, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
-from importlib import import_module
 from importlib.util import find_spec
 from itertools import zip_longest
 from pathlib import Path
@@ -18,7 +17,7 @@ from django.http import HttpResponse
 
 from apps.core.domain.clock import SYSTEM_CLOCK, utcnow
 from apps.core.domain.scope import Permission, system_access
-from apps.core.schemas.examples import Example
+from apps.core.schemas.examples import Example, read_examples
 from apps.llm.providers.scripted import ScriptedChat
 from apps.notes.compaction.decide import compaction_apply
 from apps.notes.compaction.run import compaction_run
@@ -64,8 +63,8 @@ def documented_examples() -> dict[str, Example]:
     packages = [f"{app.name}.rest" for app in apps.get_app_configs() if app.name.startswith("apps.")]
     found: dict[str, Example] = {}
     for package in packages:
-        if find_spec(package) and find_spec(f"{package}.examples"):
-            found |= import_module(f"{package}.examples").EXAMPLES
+        if find_spec(package):
+            found |= read_examples(package)
     return found
 
 

@@ -46,7 +46,7 @@ def test_example_is_answered_as_documented(operation_id: str, story: Story, sett
 
 
 def test_every_operation_has_example_in_its_app_and_each_belongs_to_one() -> None:
-    assert EXAMPLES.keys() == operations().keys(), "examples are in the `rest/examples.py` of the apps"
+    assert EXAMPLES.keys() == operations().keys(), "examples are in the `rest/examples.yaml` of the apps"
 
 
 @pytest.mark.parametrize("operation_id", EXAMPLES)

@@ -56,7 +56,7 @@ def project(make_place) -> Path:
         shutil.copytree(PROJECT / name, place / name, ignore=shutil.ignore_patterns("__pycache__"))
     (place / "tests").mkdir()
     shutil.copy(PROJECT / "tests" / "contracts.py", place / "tests")
-    for name, code in re.findall(r"```python\n# (apps/bookmarks/\S+)\n(.*?)```", PAGE, re.DOTALL):
+    for name, code in re.findall(r"```(?:python|yaml)\n# (apps/bookmarks/\S+)\n(.*?)```", PAGE, re.DOTALL):
         path = place / name
         path.parent.mkdir(parents=True, exist_ok=True)
         for folder in (path.parent, place / "apps" / "bookmarks"):
