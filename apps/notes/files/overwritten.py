@@ -23,6 +23,7 @@ REWORDED_AFTER = timedelta(seconds=2)
 # compared at most.
 _SIMILAR, _MAX_COMPARED, _MAX_LINE = 0.7, 30, 300
 _BULLET = re.compile(rb"[ \t]*(?:(?:[-*+]|\d{1,9}[.)])[ \t]+)?")
+_DIGITS = re.compile(rb"\d+")
 # What a caller does to a whole text.
 _BY_REQUEST = (ChangeKind.EDIT, ChangeKind.RESTORE, ChangeKind.DELETE, ChangeKind.RENAME)
 # An editor that has not seen more entries than that is no longer believed. They are read by so many at a time.
@@ -188,24 +189,25 @@ class NewLines:
     """Lines of a text that another one does not have. Each of them can be one entry of the other.
 
     bare: how many there are of each, without bullet and indentation. last: the last ones of them, as they are. every:
-    all lines of the text without bullets. compared: what was compared before.
+    all lines of the text without bullets. compared: what was compared before. reference: the other text.
     """
 
     bare: Counter[bytes]
     last: list[bytes]
     every: set[bytes]
     compared: dict[tuple[bytes, bytes], bool]
+    reference: bytes
 
     @classmethod
     def beyond(cls, text: bytes, reference: bytes) -> "NewLines":
         """Return the lines of a text that the reference does not have."""
         known, lines = set(reference.splitlines()), [line for line in text.splitlines() if line.strip()]
         new = [line for line in lines if line not in known]
-        return cls(Counter(map(bare, new)), new[-_MAX_COMPARED:], set(map(bare, lines)), {})
+        return cls(Counter(map(bare, new)), new[-_MAX_COMPARED:], set(map(bare, lines)), {}, reference)
 
     def copy(self) -> "NewLines":
         """Return the same lines, to take some of them for a trial."""
-        return NewLines(self.bare.copy(), self.last.copy(), self.every, self.compared)
+        return NewLines(self.bare.copy(), self.last.copy(), self.every, self.compared, self.reference)
 
     def take(self, item: bytes) -> bool:
         """Take the line that is an item with another bullet or indentation; return whether there was one."""
@@ -220,7 +222,7 @@ class NewLines:
         """Take a line that is an edited form of an item; return whether there was one."""
         for line in self.last:
             if (item, line) not in self.compared:
-                self.compared[item, line] = is_similar(item, line)
+                self.compared[item, line] = is_similar(item, line) and not is_next(item, line, self.reference)
             if self.compared[item, line] and self.bare[bare(line)] > 0:
                 self.last.remove(line)
                 self.bare[bare(line)] -= 1
@@ -274,3 +276,20 @@ def is_similar(item: bytes, line: bytes) -> bool:
     other = line[:_MAX_LINE].decode(errors="replace")
     matcher = SequenceMatcher(None, first, other)
     return matcher.quick_ratio() >= _SIMILAR and matcher.ratio() >= _SIMILAR
+
+
+def is_next(item: bytes, line: bytes, text: bytes) -> bool:
+    """Return whether a line differs from an item in numbers alone, as other lines of a text do: the next of a series.
+
+    A log and a row of readings go on like that; who corrects a number has one line of the kind.
+    """
+    shape = shape_of(item.split(b"\n", 1)[0])
+    if shape_of(line) != shape:
+        return False
+    others = (each for each in text.splitlines() if bare(each) != bare(item.split(b"\n", 1)[0]))
+    return any(shape_of(each) == shape for each in others)
+
+
+def shape_of(line: bytes) -> bytes:
+    """Return a line without bullet, and with each of its numbers as 0."""
+    return _DIGITS.sub(b"0", bare(line))

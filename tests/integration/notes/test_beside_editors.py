@@ -120,6 +120,33 @@ def test_line_like_an_entry_of_this_moment_does_not_take_its_place(main):
     assert sorted(note_read("ana", MAIN).text.splitlines()) == [b"- shell 3110", b"- tea", b"mine", b"shell 3111"]
 
 
+@pytest.mark.parametrize(
+    ("entry", "following"), [("shell 4 {}", "shell 4 {}"), ("07:{}0 - 12{}/80", "- 07:{}0 - 12{}/80")]
+)
+def test_next_line_of_a_series_is_no_rewording_of_the_last_one(main, entry, following):
+    """However late the file is looked at: a log goes on, and its editor had not seen the last line."""
+    clock = DeterministicClock(1_780_000_000_000)
+    append(entry.format(1, 1), clock=clock)
+    append(entry.format(2, 2), clock=clock)
+    opened = main.read_text()
+    append(entry.format(3, 3), clock=clock)
+    clock.advance(60_000)
+    save_by_rename(main, "mine\n" + opened)
+    append_line(main, following.format(4, 4))
+    text = note_read("ana", MAIN, clock=clock).text.decode()
+    assert [text.count(entry.format(n, n)) for n in (1, 2, 3, 4)] == [1, 1, 1, 1]
+
+
+def test_number_that_is_corrected_is_a_rewording(main):
+    clock = DeterministicClock(1_780_000_000_000)
+    append("Ana has a cat", clock=clock)
+    append("The bus leaves at 7:40", clock=clock)
+    clock.advance(60_000)
+    corrected = "- Ana has a cat\n- The bus leaves at 7:50\n"
+    save_by_rename(main, corrected)
+    assert note_read("ana", MAIN, clock=clock).text.decode() == corrected
+
+
 @pytest.mark.parametrize("line", ["- Ana likes black tea.", "* Ana likes green tea."])
 def test_line_like_the_last_entry_does_not_hide_that_the_editor_was_stale(main, line):
     append("Ana has a cat")
