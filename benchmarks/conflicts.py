@@ -8,8 +8,7 @@ from typing import Any
 from apps.llm.domain.embedder import Vectors
 from apps.llm.embedding.embedder import embed_texts
 from apps.rules.domain.contradiction.evidence import Reason
-from apps.rules.domain.documents.rule import with_built_in
-from apps.rules.domain.documents.rule import RuleConfig
+from apps.rules.domain.documents.rule import RuleConfig, with_built_in
 from apps.rules.domain.engine.arbitration import Action, arbitrate
 from apps.rules.domain.engine.detection import MAKE_A_CONFLICT, detect
 from apps.rules.domain.engine.record import MemoryRecord
