@@ -21,9 +21,10 @@ CHUNK, MAX_SWEPT = 200, 10_000
 def bring_back(unit: UnitOfWork, gone: Sequence[Memory]) -> list[Memory]:
     """Make active again what memories had replaced because only one of two could hold. Return what came back.
 
-    What it merely repeated stays gone with it, and so does what has expired or was saved again since.
+    What it merely repeated stays gone with it, and so does what has expired or was saved again since. Of several that are
+    equal the last one comes back.
     """
-    found = []
+    found = {}
     for row in Memory.objects.filter(superseded_by__in=gone, status=MemoryStatus.SUPERSEDED).order_by("pk"):
         memory = unit.attach(row)
         receipt = None if memory.has_expired(unit.now) else find_decision(memory)
@@ -32,6 +33,8 @@ def bring_back(unit: UnitOfWork, gone: Sequence[Memory]) -> list[Memory]:
         assert memory.superseded_by_id is not None
         if Memory.objects.active().with_key(*dated_key(memory)).exclude(pk=memory.superseded_by_id).exists():
             continue
+        found[dated_key(memory)] = memory, receipt
+    for memory, receipt in found.values():
         unit.change_status(
             memory,
             MemoryStatus.ACTIVE,
@@ -41,8 +44,7 @@ def bring_back(unit: UnitOfWork, gone: Sequence[Memory]) -> list[Memory]:
             since=unit.now,
             reason=SUCCESSOR_GONE,
         )
-        found.append(memory)
-    return found
+    return [memory for memory, _ in found.values()]
 
 
 def find_decision(memory: Memory) -> Conflict | None:

@@ -158,6 +158,19 @@ def test_deleting_what_replaced_it_brings_it_back(access: Access, replaced: Save
     assert (last.action, last.reason, last.actor) == ("restored", "successor gone", "test")
 
 
+def test_of_equal_ones_that_it_replaced_the_last_one_comes_back(access: Access) -> None:
+    """Said, denied, said again, and decided for the denial: both are replaced by the same memory."""
+    first = save(access, LISBON).memory
+    save(access, NOT_LISBON)
+    again = save(access, LISBON)
+    assert again.conflict is not None
+    conflict_override(access=access, uuid=again.conflict, winner=Winner.EXISTING)
+    [denial] = Memory.objects.filter(content=NOT_LISBON, status="active")
+    assert set(denial.supersedes.values_list("pk", flat=True)) == {first.pk, again.memory.pk}
+    memory_delete(access=access, uuid=denial.uuid)
+    assert list(Memory.objects.filter(content=LISBON, status="active")) == [again.memory]
+
+
 def test_restoring_what_replaced_it_replaces_it_again(access: Access, replaced: SaveResult) -> None:
     memory_delete(access=access, uuid=replaced.memory.uuid)
     memory_restore(access=access, uuid=replaced.memory.uuid)
