@@ -21,8 +21,8 @@ CHUNK, MAX_SWEPT = 200, 10_000
 def bring_back(unit: UnitOfWork, gone: Sequence[Memory]) -> list[Memory]:
     """Make active again what memories had replaced because only one of two could hold. Return what came back.
 
-    What it merely repeated stays gone with it, and so does what has expired or was saved again since. Of several that are
-    equal the last one comes back.
+    What it merely repeated stays gone with it, and so does what has expired or was saved again since. Of several that
+    are equal the last one comes back.
     """
     found = {}
     for row in Memory.objects.filter(superseded_by__in=gone, status=MemoryStatus.SUPERSEDED).order_by("pk"):
