@@ -4,7 +4,7 @@ from typing import Annotated, Literal, TypedDict
 
 from apps.core.models import Membership, MembershipState
 from apps.core.schemas.fields import StrictChoiceField
-from apps.core.schemas.outputs import Moment, iso
+from apps.core.schemas.outputs import Moment, render
 from apps.core.schemas.paging import PageInput
 from apps.core.schemas.serializers import ScopeInput
 
@@ -38,12 +38,10 @@ class MembershipOutput(TypedDict):
 
 def render_membership(membership: Membership) -> MembershipOutput:
     """Return a membership as the API shows it."""
-    return {
-        "id": str(membership.uuid),
-        "user_id": membership.user_id,
-        "household_id": membership.household_id or None,
-        "persona_id": membership.persona_id or None,
-        "state": "member" if membership.state == MembershipState.MEMBER else "foreign",
-        "made_by": membership.made_by,
-        "made_at": iso(membership.made_at),
-    }
+    return render(
+        MembershipOutput,
+        membership,
+        household_id=membership.household_id or None,
+        persona_id=membership.persona_id or None,
+        state="member" if membership.state == MembershipState.MEMBER else "foreign",
+    )

@@ -15,7 +15,7 @@ from apps.core.schemas.fields import (
     VisibleTextField,
 )
 from apps.core.schemas.origins import OriginName, written_origin
-from apps.core.schemas.outputs import JSONObject, Moment, Uuid, iso
+from apps.core.schemas.outputs import JSONObject, Moment, Uuid, render
 from apps.core.schemas.serializers import ProblemItem, ScopeInput, StrictSerializer, scope_of
 from apps.episodic.domain.event import (
     DEFAULT_IMPORTANCE,
@@ -153,20 +153,14 @@ class EventImportOutput(TypedDict):
 
 def event_json(record: EventRecord) -> EventOutput:
     """Return the answer that describes an event."""
-    return {
-        "id": str(record.uuid),
-        "user_id": record.key.user_id,
-        "household_id": record.key.household_id or None,
-        "persona_id": record.key.persona_id or None,
-        "timestamp": iso(record.timestamp),
-        "event_type": record.event_type,
-        "content": record.content,
-        "importance": record.importance,
-        "source": record.source,
-        "origin": record.origin.value,
-        "metadata": record.metadata,
-        "recorded_at": iso(record.recorded_at),
-    }
+    return render(
+        EventOutput,
+        record,
+        user_id=record.key.user_id,
+        household_id=record.key.household_id or None,
+        persona_id=record.key.persona_id or None,
+        origin=record.origin.value,
+    )
 
 
 def record_json(result: RecordResult) -> RecordOutput:

@@ -5,7 +5,7 @@ from typing import Annotated, TypedDict
 from rest_framework import serializers
 
 from apps.core.schemas.fields import StrictChoiceField
-from apps.core.schemas.outputs import Moment, Uuid, iso
+from apps.core.schemas.outputs import Moment, Uuid, iso, render
 from apps.core.schemas.paging import cursor_field, limit_field
 from apps.core.schemas.serializers import StrictSerializer
 from apps.episodic.domain.alarms import HINTS, WarningKind
@@ -120,24 +120,13 @@ class SegmentOutput(TypedDict):
 
 def segment_json(segment: Segment, events: int) -> SegmentOutput:
     """Return the answer that describes a segment. events: its present number of events."""
-    return {
-        "id": str(segment.uuid),
-        "state": segment.state,
-        "rows": segment.rows,
-        "event_count": events,
-        "first_timestamp": iso(segment.first_timestamp),
-        "last_timestamp": iso(segment.last_timestamp),
-        "file_name": segment.file_name or None,
-        "format_version": segment.format_version or None,
-        "size_bytes": segment.size_bytes,
-        "sha256": segment.sha256 or None,
-        "opened_at": iso(segment.opened_at),
-        "closed_at": iso(segment.closed_at),
-        "sealed_at": iso(segment.sealed_at),
-        "archived_at": iso(segment.archived_at),
-        "ended_at": iso(segment.ended_at),
-        "checked_at": iso(segment.checked_at),
-        "damage": segment.damage or None,
-        "lost_count": segment.lost_count,
-        "replaced_by": str(segment.replaced_by.uuid) if segment.replaced_by else None,
-    }
+    return render(
+        SegmentOutput,
+        segment,
+        event_count=events,
+        file_name=segment.file_name or None,
+        format_version=segment.format_version or None,
+        sha256=segment.sha256 or None,
+        damage=segment.damage or None,
+        replaced_by=str(segment.replaced_by.uuid) if segment.replaced_by else None,
+    )

@@ -6,7 +6,7 @@ from typing import Annotated, TypedDict, overload
 from rest_framework import serializers
 
 from apps.core.domain.latency import Measurement, SampleQuality
-from apps.core.schemas.outputs import Moment, iso
+from apps.core.schemas.outputs import Moment, iso, render
 from apps.llm.domain.rate import DEFAULT_WINDOW_MS, Projection
 from apps.llm.guards.status import BudgetStatus
 from apps.llm.model_catalogue import ModelsListing
@@ -216,23 +216,15 @@ def render_latency(provider: str, measured: Measurement) -> LatencyOutput:
 def render_tool_statistics(tools: ToolStatistics) -> ToolStatisticsOutput:
     """Return the part of the answer for requests for tools."""
     total = tools.total
-    return {
-        "since": tools.since.isoformat(),
-        "outputs": total.outputs,
-        "abp": total.abp,
-        "vcp": total.vcp,
-        "text": total.text,
-        "abp_failed": total.abp_failed,
-        "fallback_to_vcp": total.fallback_to_vcp,
-        "fallback_to_text": total.fallback_to_text,
-        "fixed": total.fixed,
-        "refused": total.refused,
-        "fallback_rate": total.fallback_rate,
-        "runs": [
+    return render(
+        ToolStatisticsOutput,
+        total,
+        since=tools.since.isoformat(),
+        runs=[
             {"tool": run.tool, "protocol": run.protocol, "outcome": run.outcome, "count": run.runs}
             for run in tools.runs
         ],
-    }
+    )
 
 
 class PriceOutput(TypedDict):

@@ -5,6 +5,7 @@ from typing import Annotated, Any, TypedDict
 
 from rest_framework import serializers
 
+from apps.core.schemas.outputs import render
 from apps.core.schemas.paging import cursor_field, limit_field
 from apps.notes.compaction.decide import CompactionDetail
 from apps.notes.domain.compaction.draft import FactAction
@@ -87,27 +88,20 @@ class CompactionDetailOutput(CompactionOutput):
 def compaction_json(row: Compaction) -> CompactionOutput:
     """Return a compaction as the API shows it."""
     counts = Counter(fact["action"] for fact in row.facts)
-    return {
-        "id": str(row.uuid),
-        "user_id": row.user_id,
-        "state": row.state,
-        "automatic": row.automatic,
-        "code": row.code,
-        "detail": row.detail,
-        "facts_before": row.facts_before,
-        "facts_after": row.facts_after,
-        "counts": {
+    return render(
+        CompactionOutput,
+        row,
+        counts={
             "kept": counts["kept"],
             "shortened": counts["shortened"],
             "merged": counts["merged"],
             "dropped": counts["dropped"],
         },
-        "model": model_json(row.model_use) if row.model_use else None,
-        "created_at": row.created_at.isoformat(),
-        "drafted_at": None if row.drafted_at is None else row.drafted_at.isoformat(),
-        "decided_at": None if row.decided_at is None else row.decided_at.isoformat(),
-        "decided_by": row.decided_by,
-    }
+        model=model_json(row.model_use) if row.model_use else None,
+        created_at=row.created_at.isoformat(),
+        drafted_at=None if row.drafted_at is None else row.drafted_at.isoformat(),
+        decided_at=None if row.decided_at is None else row.decided_at.isoformat(),
+    )
 
 
 def model_json(use: dict[str, Any]) -> ModelUseOutput:

@@ -18,7 +18,7 @@ from apps.core.schemas.fields import (
     StrictIntegerField,
     VisibleTextField,
 )
-from apps.core.schemas.outputs import Moment, Uuid, iso
+from apps.core.schemas.outputs import Moment, Uuid, iso, render
 from apps.core.schemas.paging import cursor_field, limit_field
 from apps.core.schemas.serializers import StrictSerializer
 from apps.notes.conversations.events import EventAnswer, EventDraft
@@ -214,34 +214,23 @@ def event_draft(data: dict[str, Any]) -> EventDraft:
 
 def conversation_json(conversation: Conversation, new_messages: int) -> ConversationOutput:
     """Return a conversation as the API shows it."""
-    return {
-        "id": str(conversation.uuid),
-        "session_id": conversation.session_id,
-        "messages": conversation.messages,
-        "new_messages": new_messages,
-        "created_at": iso(conversation.created_at),
-        "last_message_at": iso(conversation.last_message_at),
-        "last_extraction_at": iso(conversation.last_extraction_at),
-        "ended_at": iso(conversation.ended_at),
-        "context_use": conversation.context_use,
-        "cycle": conversation.cycle,
-        "flushed": conversation.flushed_cycle >= conversation.cycle,
-    }
+    return render(
+        ConversationOutput,
+        conversation,
+        new_messages=new_messages,
+        flushed=conversation.flushed_cycle >= conversation.cycle,
+    )
 
 
 def message_json(message: ConversationMessage) -> MessageOutput:
     """Return a message as the API shows it."""
-    return {
-        "id": str(message.uuid),
-        "message_id": message.caller_id,
-        "number": message.number,
-        "role": message.role,
-        "speaker": message.speaker,
-        "content": None if message.cleared_at else message.content,
-        "at": iso(message.at),
-        "recalled": message.recalled,
-        "run": str(message.run.uuid) if message.run else None,
-    }
+    return render(
+        MessageOutput,
+        message,
+        message_id=message.caller_id,
+        content=None if message.cleared_at else message.content,
+        run=str(message.run.uuid) if message.run else None,
+    )
 
 
 def detail_json(

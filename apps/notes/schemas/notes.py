@@ -7,6 +7,7 @@ from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from apps.core.schemas.fields import IdentifierField, StrictCharField, VisibleTextField
+from apps.core.schemas.outputs import render
 from apps.core.schemas.paging import cursor_field, limit_field
 from apps.core.schemas.serializers import StrictSerializer
 from apps.core.schemas.windows import TimezoneField
@@ -161,17 +162,9 @@ def decoded(text: bytes) -> tuple[str, bool]:
 
 def version_json(version: NoteVersion) -> VersionOutput:
     """Return a version as the API shows it."""
-    return {
-        "id": str(version.uuid),
-        "path": version.place,
-        "number": version.number,
-        "kind": version.kind,
-        "sha256": version.sha256,
-        "size": version.size,
-        "author": version.author,
-        "at": version.at.isoformat(),
-        "other_path": version.other_place or None,
-    }
+    return render(
+        VersionOutput, version, path=version.place, at=version.at.isoformat(), other_path=version.other_place or None
+    )
 
 
 def change_json(version: NoteVersion, *, is_new: bool) -> ChangeOutput:

@@ -7,7 +7,7 @@ from django.conf import settings
 from rest_framework import serializers
 
 from apps.core.schemas.fields import IdentifierField, StrictChoiceField
-from apps.core.schemas.outputs import JSONObject, Moment, Uuid, iso
+from apps.core.schemas.outputs import JSONObject, Moment, Uuid, iso, render
 from apps.core.schemas.paging import cursor_field, limit_field
 from apps.notes.conversations.reads import AutoMemoryStatus
 from apps.notes.models import ExtractedFact, ExtractionRun, FactState, RunState, RunTrigger
@@ -110,50 +110,32 @@ class AutoMemoryOutput(TypedDict):
 
 def run_json(run: Any) -> RunOutput:
     """Return a run as the API shows it. run: with the counts of its facts."""
-    return {
-        "id": str(run.uuid),
-        "session_id": run.session_id,
-        "trigger": run.trigger,
-        "state": run.state,
-        "actor": run.actor,
-        "requested_at": iso(run.requested_at),
-        "started_at": iso(run.started_at),
-        "ended_at": iso(run.ended_at),
-        "next_try_at": iso(run.next_try_at) if run.state == RunState.WAITING else None,
-        "duration_ms": run.duration_ms,
-        "tries": run.tries,
-        "error": run.error,
-        "messages": run.received.get("messages", 0),
-        "facts": run.found,
-        "applied": run.applied,
-        "model": run.model,
-        "cost_usd": str(run.cost_usd.normalize()),
-    }
+    return render(
+        RunOutput,
+        run,
+        next_try_at=iso(run.next_try_at) if run.state == RunState.WAITING else None,
+        messages=run.received.get("messages", 0),
+        facts=run.found,
+        cost_usd=str(run.cost_usd.normalize()),
+    )
 
 
 def fact_json(fact: ExtractedFact) -> FactOutput:
     """Return a fact as the API shows it."""
-    return {
-        "id": str(fact.uuid),
-        "content": fact.content,
-        "category": fact.category,
-        "confidence": fact.confidence,
-        "pattern": fact.pattern,
-        "message": str(fact.message.uuid) if fact.message else None,
-        "message_number": fact.message_number,
-        "state": fact.state,
-        "reason": fact.reason,
-        "note_version": str(fact.note_version) if fact.note_version else None,
-        "memory": str(fact.memory) if fact.memory else None,
-        "memory_action": fact.memory_action,
-        "receipt": str(fact.receipt) if fact.receipt else None,
-        "undo": {
+    return render(
+        FactOutput,
+        fact,
+        message=str(fact.message.uuid) if fact.message else None,
+        note_version=str(fact.note_version) if fact.note_version else None,
+        memory=str(fact.memory) if fact.memory else None,
+        receipt=str(fact.receipt) if fact.receipt else None,
+        undo={
             "note": fact.undo.get("note"),
             "memory": fact.undo.get("memory"),
             "at": iso(fact.undone_at),
             "by": fact.undone_by,
         },
-    }
+    )
 
 
 def run_detail_json(run: ExtractionRun, facts: Iterable[ExtractedFact]) -> RunDetailOutput:
@@ -169,16 +151,13 @@ def run_detail_json(run: ExtractionRun, facts: Iterable[ExtractedFact]) -> RunDe
 def status_json(status: AutoMemoryStatus) -> AutoMemoryOutput:
     """Return how automatic memory is doing as the API shows it."""
     config = status.config
-    return {
-        "enabled": config.enabled,
-        "auto_extract": config.auto_extract,
-        "extract_interval_seconds": config.extract_interval_seconds,
-        "min_new_messages": config.min_new_messages,
-        "flush_threshold": config.flush_threshold,
-        "conversations": status.conversations,
-        "new_messages": status.new_messages,
-        "runs": status.runs,
-        "facts": status.facts,
-        "last_extraction_at": iso(status.last_extraction_at),
-        "conversation_days": settings.MEMORYHUB.conversation_days,
-    }
+    return render(
+        AutoMemoryOutput,
+        config,
+        conversations=status.conversations,
+        new_messages=status.new_messages,
+        runs=status.runs,
+        facts=status.facts,
+        last_extraction_at=iso(status.last_extraction_at),
+        conversation_days=settings.MEMORYHUB.conversation_days,
+    )

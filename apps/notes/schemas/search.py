@@ -7,6 +7,7 @@ from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from apps.core.schemas.fields import VisibleTextField
+from apps.core.schemas.outputs import render
 from apps.notes.domain.search import NoteSearch, NoteSearchMode
 from apps.notes.index.upkeep import NoteIndexStatus
 from apps.notes.schemas.notes import OwnerInput
@@ -93,13 +94,9 @@ def search_json(found: NoteSearch) -> NoteSearchOutput:
 
 def status_json(status: NoteIndexStatus) -> NoteStatusOutput:
     """Return the status of an index as the API shows it."""
-    return {
-        "mode": status.mode.value,
-        "reason": status.reason,
-        "is_watched": status.is_watched,
-        "files": status.files,
-        "chunks": status.chunks,
-        "vectors_missing": status.vectors_missing,
-        "skipped": dict(status.skipped),
-        "looked_at": None if status.looked_at is None else status.looked_at.isoformat(),
-    }
+    return render(
+        NoteStatusOutput,
+        status,
+        mode=status.mode.value,
+        looked_at=None if status.looked_at is None else status.looked_at.isoformat(),
+    )

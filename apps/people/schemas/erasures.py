@@ -5,7 +5,7 @@ from typing import Annotated, TypedDict
 from rest_framework import serializers
 
 from apps.core.schemas.fields import IdentifierField, StrictBooleanField
-from apps.core.schemas.outputs import Moment, Uuid, iso
+from apps.core.schemas.outputs import Moment, Uuid, iso, render
 from apps.core.schemas.paging import cursor_field, limit_field
 from apps.core.schemas.serializers import StrictSerializer
 from apps.people.models import Erasure, ErasureState
@@ -72,16 +72,7 @@ class PreviewOutput(TypedDict):
 
 def render_erasure(erasure: Erasure, left: dict[str, int] | None = None) -> ErasureOutput:
     """Return an erasure as the API shows it."""
-    return {
-        "id": str(erasure.uuid),
-        "state": erasure.state,
-        "requested_by": erasure.requested_by,
-        "requested_at": iso(erasure.requested_at),
-        "found": erasure.found,
-        "left": left,
-        "problems": erasure.problems,
-        "certificate": render_certificate(erasure),
-    }
+    return render(ErasureOutput, erasure, left=left, certificate=render_certificate(erasure))
 
 
 def render_certificate(erasure: Erasure) -> CertificateOutput | None:

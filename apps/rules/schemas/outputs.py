@@ -7,7 +7,7 @@ from rest_framework import serializers
 
 from apps.core.domain.scope import Access
 from apps.core.schemas.fields import JSONObjectField
-from apps.core.schemas.outputs import JSONObject, Moment, iso
+from apps.core.schemas.outputs import JSONObject, Moment, render
 from apps.rules.domain.documents.json_schema import rule_schema
 from apps.rules.domain.documents.rule import Document, RuleConfig
 from apps.rules.domain.engine.arbitration import SIDES, Action, Strategy
@@ -155,18 +155,14 @@ def render_evaluation(access: Access, evaluation: Evaluation) -> EvaluateOutput:
 def render_merge(merged: MergeResult) -> MergeOutput:
     """Return a merged memory as JSON."""
     statistics = merged.statistics
-    return {
-        "content": merged.content,
-        "importance": merged.importance,
-        "timestamp": iso(merged.timestamp),
-        "keywords": list(merged.keywords),
-        "source": merged.source,
-        "strategy": merged.strategy.value,
-        "common_keywords": list(merged.common_keywords),
-        "statistics": {
+    return render(
+        MergeOutput,
+        merged,
+        strategy=merged.strategy.value,
+        statistics={
             "content_length": statistics.content_length,
             "keywords_count": statistics.keywords_count,
             "importance_delta": statistics.importance_delta,
             "deduplicated_count": statistics.deduplicated_count,
         },
-    }
+    )

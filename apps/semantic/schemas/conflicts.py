@@ -8,7 +8,7 @@ from apps.core.domain.origin import WriteOrigin
 from apps.core.domain.scope import Access
 from apps.core.schemas.fields import AwareDateTimeField, StrictChoiceField
 from apps.core.schemas.origins import OriginName
-from apps.core.schemas.outputs import Moment, Uuid, iso
+from apps.core.schemas.outputs import Moment, Uuid, render
 from apps.core.schemas.paging import PageInput
 from apps.core.schemas.serializers import StrictSerializer
 from apps.rules.domain.documents.rule import MAX_NAME_CHARS
@@ -98,37 +98,21 @@ class ConflictOutput(TypedDict):
 
 def render_conflict(receipt: Conflict, access: Access) -> ConflictOutput:
     """Return a receipt as JSON, as this caller may see it."""
-    return {
-        "id": str(receipt.uuid),
-        "user_id": receipt.user_id,
-        "household_id": receipt.household_id or None,
-        "persona_id": receipt.persona_id or None,
-        "origin": str(receipt.origin),
-        "outcome": str(receipt.outcome),
-        "state": str(receipt.state),
-        "candidate": render_side(receipt.candidate, receipt.records.get("candidate", {})),
-        "existing": render_side(receipt.existing, receipt.records.get("existing", {})),
-        "result": str(receipt.result.uuid) if receipt.result else None,
-        "action": receipt.action,
-        "winner": receipt.winner or None,
-        "loser": LOSER.get(receipt.winner),
-        "strategy": receipt.strategy,
-        "confidence": receipt.confidence,
-        "reason": receipt.reason,
-        "signals": receipt.signals,
-        "total_score": receipt.total_score,
-        "similarity": receipt.similarity,
-        "rule": receipt.rule_name,
-        "rule_version": shown_version(access, receipt.rule_version),
-        "merge": receipt.merge,
-        "others": receipt.others,
-        "transitions": [render_transition(change) for change in receipt.transitions],
-        "about": str(receipt.about.uuid) if receipt.about else None,
-        "actor": receipt.actor,
-        "at": iso(receipt.at),
-        "reviewed_by": receipt.reviewed_by,
-        "reviewed_at": iso(receipt.reviewed_at),
-    }
+    return render(
+        ConflictOutput,
+        receipt,
+        household_id=receipt.household_id or None,
+        persona_id=receipt.persona_id or None,
+        candidate=render_side(receipt.candidate, receipt.records.get("candidate", {})),
+        existing=render_side(receipt.existing, receipt.records.get("existing", {})),
+        result=str(receipt.result.uuid) if receipt.result else None,
+        winner=receipt.winner or None,
+        loser=LOSER.get(receipt.winner),
+        rule=receipt.rule_name,
+        rule_version=shown_version(access, receipt.rule_version),
+        transitions=[render_transition(change) for change in receipt.transitions],
+        about=str(receipt.about.uuid) if receipt.about else None,
+    )
 
 
 def render_transition(change: dict[str, Any]) -> dict[str, Any]:

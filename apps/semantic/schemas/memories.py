@@ -32,7 +32,7 @@ from apps.core.schemas.fields import (
 )
 from apps.core.schemas.filters import FilterField, FilterTextField
 from apps.core.schemas.origins import OriginName, written_origin
-from apps.core.schemas.outputs import Moment, Uuid, iso
+from apps.core.schemas.outputs import Moment, Uuid, render
 from apps.core.schemas.paging import NEWEST_FIRST, Order, PageInput
 from apps.core.schemas.serializers import ProblemItem, ScopeInput, StrictSerializer, scope_of
 from apps.semantic.domain.filters import MEMORY_FIELDS
@@ -289,40 +289,19 @@ class MemoryOutput(GlobalOutput):
 
 def render_memory(memory: Memory, now: datetime) -> MemoryOutput:
     """Return a memory as JSON, with its confidence at `now`."""
-    return {
-        "id": str(memory.uuid),
-        "version": memory.version_tag,
-        "content": memory.content,
-        "user_id": memory.user_id,
-        "household_id": memory.household_id or None,
-        "persona_id": memory.persona_id or None,
-        "agent": memory.agent,
-        "personality": memory.personality,
-        "project": memory.project,
-        "type": memory.type,
-        "global": memory.is_global,
-        "decay_policy": str(memory.decay_policy),
-        "importance": memory.importance,
-        "confidence": memory.confidence_at(now),
-        "base_confidence": memory.base_confidence,
-        "keywords": memory.keywords,
-        "source": memory.source,
-        "origin": str(memory.origin),
-        "occurred_at": iso(memory.occurred_at),
-        "expires_at": iso(memory.expires_at),
-        "session_id": memory.session_id,
-        "further_sessions": memory.further_sessions,
-        "context": memory.context,
-        "metadata": memory.metadata,
-        "managed": memory.is_managed,
-        "status": str(memory.status),
-        "deleted": memory.status == MemoryStatus.DELETED,
-        # Mostly there is none, which the column says as well, sooner than the relation.
-        "superseded_by": str(memory.superseded_by.uuid) if memory.superseded_by_id and memory.superseded_by else None,
-        "created_at": iso(memory.created_at),
-        "updated_at": iso(memory.updated_at),
-        "last_reinforced_at": iso(memory.last_reinforced_at),
-    }
+    # Mostly there is none, which the column says as well, sooner than the relation.
+    return render(
+        MemoryOutput,
+        memory,
+        version=memory.version_tag,
+        household_id=memory.household_id or None,
+        persona_id=memory.persona_id or None,
+        **{"global": memory.is_global},
+        confidence=memory.confidence_at(now),
+        managed=memory.is_managed,
+        deleted=memory.status == MemoryStatus.DELETED,
+        superseded_by=str(memory.superseded_by.uuid) if memory.superseded_by_id and memory.superseded_by else None,
+    )
 
 
 class SaveOutput(TypedDict):
@@ -383,11 +362,4 @@ class HistoryOutput(TypedDict):
 
 def render_revision(revision: MemoryRevision) -> RevisionOutput:
     """Return one step in the history of a memory as JSON."""
-    return {
-        "action": revision.action,
-        "reason": revision.reason,
-        "actor": revision.actor,
-        "at": iso(revision.at),
-        "changes": revision.changes,
-        "conflict": str(revision.conflict) if revision.conflict else None,
-    }
+    return render(RevisionOutput, revision, conflict=str(revision.conflict) if revision.conflict else None)

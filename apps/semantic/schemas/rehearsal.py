@@ -8,7 +8,7 @@ from rest_framework import serializers
 
 from apps.core.domain.scope import Access
 from apps.core.schemas.fields import StrictBooleanField, StrictIntegerField
-from apps.core.schemas.outputs import Moment, Uuid, iso
+from apps.core.schemas.outputs import Moment, Uuid, iso, render
 from apps.core.schemas.serializers import ScopeInput
 from apps.rules.domain.documents.json_schema import rule_schema
 from apps.rules.domain.engine.arbitration import Strategy
@@ -211,13 +211,10 @@ def render_excerpt(record: MemoryRecord) -> ExcerptOutput:
 
 def render_outcome(replayed: ReplayedOutcome, show: ShownRule) -> ReplayOutput:
     """Return the outcome of a replayed decision as JSON."""
-    return {
-        "outcome": replayed.outcome,
-        "rule": show(replayed.rule),
-        "existing": replayed.existing,
-        "inactive": sorted(replayed.removed),
-        "merged": None if replayed.merged is None else replayed.merged[:MAX_EXCERPT_CHARS],
-        "strategy": replayed.strategy,
-        "confidence": replayed.confidence,
-        "reason": replayed.reason,
-    }
+    return render(
+        ReplayOutput,
+        replayed,
+        rule=show(replayed.rule),
+        inactive=sorted(replayed.removed),
+        merged=None if replayed.merged is None else replayed.merged[:MAX_EXCERPT_CHARS],
+    )

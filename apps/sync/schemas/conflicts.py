@@ -5,7 +5,7 @@ from typing import Annotated, TypedDict
 from rest_framework import serializers
 
 from apps.core.schemas.fields import StrictChoiceField
-from apps.core.schemas.outputs import JSONObject, Moment, Uuid, iso
+from apps.core.schemas.outputs import JSONObject, Moment, Uuid, render
 from apps.core.schemas.serializers import StrictSerializer
 from apps.sync.domain.state import Resolution
 from apps.sync.models import ConflictTypeChoices, PointerConflict, ResolutionChoices, SyncConflictState
@@ -49,18 +49,10 @@ class PointerConflictOutput(TypedDict):
 
 def conflict_json(conflict: PointerConflict) -> PointerConflictOutput:
     """Return a conflict as the API shows it."""
-    return {
-        "id": str(conflict.uuid),
-        "source": str(conflict.source.uuid),
-        "run": str(conflict.run.uuid),
-        "type": conflict.type,
-        "item_id": conflict.item_id,
-        "pointers": [str(pointer) for pointer in conflict.pointers],
-        "detail": conflict.detail,
-        "suggested": conflict.suggested,
-        "resolution": conflict.resolution,
-        "state": conflict.state,
-        "detected_at": iso(conflict.detected_at),
-        "resolved_at": iso(conflict.resolved_at),
-        "resolved_by": conflict.resolved_by,
-    }
+    return render(
+        PointerConflictOutput,
+        conflict,
+        source=str(conflict.source.uuid),
+        run=str(conflict.run.uuid),
+        pointers=[str(pointer) for pointer in conflict.pointers],
+    )

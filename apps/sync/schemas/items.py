@@ -5,7 +5,7 @@ from typing import Annotated, Any, TypedDict
 from rest_framework import serializers
 
 from apps.core.schemas.fields import OwnersTextField, StrictCharField, StrictChoiceField
-from apps.core.schemas.outputs import Moment, Uuid, iso
+from apps.core.schemas.outputs import Moment, Uuid, iso, render
 from apps.core.schemas.serializers import StrictSerializer
 from apps.sync.domain.knowledge import Severity
 from apps.sync.models import (
@@ -160,26 +160,14 @@ class KnowledgeFileOutput(TypedDict):
 
 def item_json(item: KnowledgeItem) -> ItemOutput:
     """Return an item as the API shows it."""
-    return {
-        "id": str(item.uuid),
-        "source": str(item.source.uuid),
-        "source_name": item.source.name,
-        "item_id": item.item_id,
-        "path": item.path,
-        "type": item.type,
-        "title": item.title,
-        "summary": item.summary,
-        "status": item.status,
-        "layer": item.layer,
-        "constraints": [{"text": each["text"], "severity": each["severity"]} for each in item.constraints],
-        "tags": list(item.tags),
-        "supersedes": list(item.supersedes),
-        "superseded_by": list(item.superseded_by),
-        "hash": item.hash,
-        "commit": item.commit,
-        "pointer": str(item.pointer) if item.pointer else None,
-        "synced_at": iso(item.synced_at),
-    }
+    return render(
+        ItemOutput,
+        item,
+        source=str(item.source.uuid),
+        source_name=item.source.name,
+        constraints=[{"text": each["text"], "severity": each["severity"]} for each in item.constraints],
+        pointer=str(item.pointer) if item.pointer else None,
+    )
 
 
 def item_detail_json(item: KnowledgeItem, text: ItemText) -> ItemDetailOutput:
@@ -189,7 +177,7 @@ def item_detail_json(item: KnowledgeItem, text: ItemText) -> ItemDetailOutput:
 
 def diff_json(found: ItemDiff) -> ItemDiffOutput:
     """Return a difference as the API shows it."""
-    return {"old": found.old, "new": found.new, "path": found.path, "diff": found.diff}
+    return render(ItemDiffOutput, found)
 
 
 def commit_json(logged: LoggedCommit) -> CommitOutput:
@@ -199,18 +187,7 @@ def commit_json(logged: LoggedCommit) -> CommitOutput:
 
 def manifest_json(entry: KnowledgeItem) -> ManifestEntryOutput:
     """Return a line of the manifest as the API shows it."""
-    return {
-        "id": str(entry.uuid),
-        "item_id": entry.item_id,
-        "path": entry.path,
-        "type": entry.type,
-        "title": entry.title,
-        "status": entry.status,
-        "layer": entry.layer,
-        "hash": entry.hash,
-        "commit": entry.commit,
-        "pointer": str(entry.pointer) if entry.pointer else None,
-    }
+    return render(ManifestEntryOutput, entry, pointer=str(entry.pointer) if entry.pointer else None)
 
 
 def file_json(file: Any) -> KnowledgeFileOutput:

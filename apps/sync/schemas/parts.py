@@ -5,7 +5,7 @@ from typing import Annotated, TypedDict
 from rest_framework import serializers
 
 from apps.core.schemas.fields import StrictCharField, StrictIntegerField
-from apps.core.schemas.outputs import Uuid
+from apps.core.schemas.outputs import Uuid, render
 from apps.core.schemas.serializers import StrictSerializer
 from apps.sync.models import MAX_ITEM_ID_CHARS, MAX_NAME_CHARS, ItemStatusChoices, ItemTypeChoices, KnowledgeItem
 from apps.sync.sources.texts import ItemText
@@ -51,16 +51,13 @@ class KnowledgeReadOutput(TypedDict):
 def reading_json(item: KnowledgeItem, content: ItemText, offset: int, limit: int) -> KnowledgeReadOutput:
     """Return a part of the text of an item as models get it. offset, limit: in characters."""
     end = min(offset + limit, len(content.text))
-    return {
-        "id": str(item.uuid),
-        "reference": f"{item.source.name}/{item.item_id}",
-        "type": item.type,
-        "title": item.title,
-        "status": item.status,
-        "superseded_by": list(item.superseded_by),
-        "commit": content.commit,
-        "offset": offset,
-        "total_chars": len(content.text),
-        "next_offset": end if end < len(content.text) else None,
-        "text": content.text[offset:end],
-    }
+    return render(
+        KnowledgeReadOutput,
+        item,
+        reference=f"{item.source.name}/{item.item_id}",
+        commit=content.commit,
+        offset=offset,
+        total_chars=len(content.text),
+        next_offset=end if end < len(content.text) else None,
+        text=content.text[offset:end],
+    )

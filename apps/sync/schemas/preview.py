@@ -5,7 +5,7 @@ from typing import Annotated, TypedDict
 from rest_framework import serializers
 
 from apps.core.schemas.fields import JSONObjectField, StrictCharField, StrictChoiceField
-from apps.core.schemas.outputs import JSONObject
+from apps.core.schemas.outputs import JSONObject, render
 from apps.core.schemas.serializers import StrictSerializer
 from apps.sync.models import (
     MAX_PATH_CHARS,
@@ -101,17 +101,17 @@ class PreviewInput(StrictSerializer):
 def preview_json(preview: Preview) -> SyncPreviewOutput:
     """Return a dry run as the API shows it."""
     delta = preview.delta
-    return {
-        "from_commit": preview.from_commit,
-        "commit": preview.commit,
-        "files": [preview_file_json(file) for file in preview.files],
-        "delta": {
+    return render(
+        SyncPreviewOutput,
+        preview,
+        files=[preview_file_json(file) for file in preview.files],
+        delta={
             "added": list(delta.added),
             "updated": list(delta.updated),
             "deleted": list(delta.deleted),
             "unchanged": len(delta.unchanged),
         },
-        "conflicts": [
+        conflicts=[
             {
                 "type": conflict.type.value,
                 "item_id": conflict.item_id,
@@ -122,7 +122,7 @@ def preview_json(preview: Preview) -> SyncPreviewOutput:
             }
             for conflict, resolution in preview.conflicts
         ],
-        "changes": [
+        changes=[
             {
                 "action": change.action.value,
                 "item_id": change.item_id,
@@ -131,9 +131,7 @@ def preview_json(preview: Preview) -> SyncPreviewOutput:
             }
             for change in preview.changes
         ],
-        "advice": preview.advice,
-        "statuses": dict(preview.statuses),
-    }
+    )
 
 
 def preview_file_json(file: PreviewFile) -> PreviewFileOutput:

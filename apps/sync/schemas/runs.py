@@ -6,7 +6,7 @@ from rest_framework import serializers
 
 from apps.core.domain.scope import Access
 from apps.core.schemas.fields import OwnersTextField, StrictBooleanField, StrictCharField, StrictChoiceField
-from apps.core.schemas.outputs import Moment, Uuid, iso
+from apps.core.schemas.outputs import Moment, Uuid, iso, render
 from apps.core.schemas.serializers import StrictSerializer
 from apps.sync.domain.triggers import ShouldSync
 from apps.sync.models import (
@@ -165,19 +165,13 @@ class ShouldSyncOutput(TypedDict):
 def run_json(run: SyncRun, access: Access) -> SyncRunOutput:
     """Return a run as the API shows it to a caller."""
     shows_all = is_inside(access, run.source)
-    return {
-        "id": str(run.uuid),
-        "source": str(run.source.uuid),
-        "kind": run.kind,
-        "state": run.state,
-        "reason": run.reason,
-        "actor": run.actor if shows_all else None,
-        "item_id": run.item_id,
-        "from_commit": run.from_commit,
-        "to_commit": run.to_commit,
-        "fallback": run.fallback,
-        "progress": {"step": "" if run.ended_at else run.step, "done": run.done, "total": run.total},
-        "counts": {
+    return render(
+        SyncRunOutput,
+        run,
+        source=str(run.source.uuid),
+        actor=run.actor if shows_all else None,
+        progress={"step": "" if run.ended_at else run.step, "done": run.done, "total": run.total},
+        counts={
             "added": run.added,
             "updated": run.updated,
             "deleted": run.deleted,
@@ -186,12 +180,8 @@ def run_json(run: SyncRun, access: Access) -> SyncRunOutput:
             "failed": run.failed,
             "remaining": run.remaining,
         },
-        "code": run.code,
-        "detail": run.detail if shows_all else None,
-        "requested_at": iso(run.requested_at),
-        "started_at": iso(run.started_at),
-        "ended_at": iso(run.ended_at),
-    }
+        detail=run.detail if shows_all else None,
+    )
 
 
 def run_detail_json(run: SyncRun, access: Access) -> SyncRunDetailOutput:

@@ -20,7 +20,7 @@ from apps.core.schemas.fields import (
     StrictChoiceField,
     StrictIntegerField,
 )
-from apps.core.schemas.outputs import JSONObject, Moment, Uuid, iso
+from apps.core.schemas.outputs import JSONObject, Moment, Uuid, render
 from apps.core.schemas.paging import cursor_field, limit_field
 from apps.core.schemas.serializers import StrictSerializer
 from apps.sync.domain.state import ConflictType
@@ -223,50 +223,28 @@ def read_time(text: str) -> time:
 def source_json(source: KnowledgeSource, access: Access) -> SourceOutput:
     """Return a source as the API shows it to a caller."""
     is_operator = may_configure(access, source)
-    return {
-        "id": str(source.uuid),
-        "name": source.name,
-        "user_id": source.user_id,
-        "project": source.project,
-        "kind": source.kind,
-        "location": source.location if is_inside(access, source) else None,
-        "branch": source.branch,
-        "folder": source.folder,
-        "include": list(source.include),
-        "exclude": list(source.exclude),
-        "layer": source.layer,
-        "convention": source.convention,
-        "mapping": source.mapping,
-        "resolutions": {name: source.resolutions[name] for name in ConflictType if name in source.resolutions},
-        "credentials": source.credentials if is_operator else None,
-        "webhook_secret": source.webhook_secret if is_operator else None,
-        "webhook": reverse("sync-webhook", args=[source.uuid]),
-        "staleness_seconds": source.staleness_seconds,
-        "staleness": format_duration(source.staleness_seconds) if source.staleness_seconds else None,
-        "session_threshold": source.session_threshold,
-        "daily_at": source.daily_at.strftime("%H:%M") if source.daily_at else None,
-        "max_items": source.max_items,
-        "enabled": source.enabled,
-        "paused": source.paused,
-        "created_at": iso(source.created_at),
-        "created_by": source.created_by if is_operator else None,
-        "updated_at": iso(source.updated_at),
-    }
+    return render(
+        SourceOutput,
+        source,
+        location=source.location if is_inside(access, source) else None,
+        resolutions={name: source.resolutions[name] for name in ConflictType if name in source.resolutions},
+        credentials=source.credentials if is_operator else None,
+        webhook_secret=source.webhook_secret if is_operator else None,
+        webhook=reverse("sync-webhook", args=[source.uuid]),
+        staleness=format_duration(source.staleness_seconds) if source.staleness_seconds else None,
+        daily_at=source.daily_at.strftime("%H:%M") if source.daily_at else None,
+        created_by=source.created_by if is_operator else None,
+    )
 
 
 def state_json(source: KnowledgeSource, state: SyncState) -> SyncStateOutput:
     """Return the state of a source as the API shows it."""
-    return {
-        "last_sync_at": iso(state.last_sync_at),
-        "last_full_sync_at": iso(state.last_full_sync_at),
-        "last_commit": state.last_commit,
-        "sessions_since_sync": state.sessions_since_sync,
-        "items": source.items.count(),
-        "pointers": source.items.exclude(pointer=None).count(),
-        "refused_files": source.files.exclude(code="").count(),
-        "open_conflicts": source.conflicts.filter(state="open").count(),
-        "retries": state.retries,
-        "next_try_at": iso(state.next_try_at),
-        "checksum": state.checksum,
-        "paused": source.paused,
-    }
+    return render(
+        SyncStateOutput,
+        state,
+        items=source.items.count(),
+        pointers=source.items.exclude(pointer=None).count(),
+        refused_files=source.files.exclude(code="").count(),
+        open_conflicts=source.conflicts.filter(state="open").count(),
+        paused=source.paused,
+    )
