@@ -1,6 +1,7 @@
 """Rows of memories: made of drafts, found again as duplicates, and read as records for the rule engine."""
 
 from collections.abc import Collection, Iterable, Mapping
+from dataclasses import fields
 from datetime import UTC, datetime
 from typing import Any
 
@@ -16,10 +17,16 @@ from apps.retrieval.domain.substance import fullness, question_share
 from apps.retrieval.domain.text.terms import tokenize
 from apps.rules.domain.engine.record import MemoryRecord
 from apps.semantic.domain.duplicates import DatedKey, DuplicateKey
-from apps.semantic.domain.memory import DEFAULT_BASE_CONFIDENCE, DEFAULT_IMPORTANCE, DEFAULT_SOURCE, TAGS, MemoryDraft
+from apps.semantic.domain.memory import DEFAULT_IMPORTANCE, DEFAULT_SOURCE, TAGS, MemoryDraft
 from apps.semantic.models import Memory, MemoryRevision
 
 Vector = npt.NDArray[np.float32]
+# What a row has as its draft has it.
+_AS_DRAFTED = [
+    one.name
+    for one in fields(MemoryDraft)
+    if one.name not in {"scope", "importance", "confidence", "keywords", "source", "origin", "embedding"}
+]
 LOST = ("superseded", "merged", "rejected")
 RECORD_COLUMNS = (
     "id", "uuid", "content", "importance", "source", "keywords", "user_id", "household_id", "persona_id", "occurred_at",
@@ -101,20 +108,12 @@ def new_memory(draft: MemoryDraft, scope: Scope, words: Mapping[str, Any], now: 
     return Memory(
         **scope.named(),
         **words,
-        **{tag: getattr(draft, tag) for tag in TAGS},
-        content=draft.content,
-        is_global=draft.is_global,
-        decay_policy=draft.decay_policy,
+        **{name: getattr(draft, name) for name in _AS_DRAFTED},
         importance=DEFAULT_IMPORTANCE if draft.importance is None else draft.importance,
-        base_confidence=DEFAULT_BASE_CONFIDENCE if draft.confidence is None else draft.confidence,
+        base_confidence=draft.base_confidence,
         keywords=list(draft.keywords),
         source=draft.source or DEFAULT_SOURCE,
         origin=draft.origin or WriteOrigin.APP,
-        occurred_at=draft.occurred_at,
-        expires_at=draft.expires_at,
-        session_id=draft.session_id,
-        context=draft.context,
-        metadata=draft.metadata,
         created_at=now,
         updated_at=now,
     )
