@@ -13,7 +13,6 @@ from django.utils.safestring import SafeString
 from django.utils.translation import gettext, ngettext
 from django.utils.translation import gettext_lazy as _
 from unfold.admin import ModelAdmin
-from unfold.dataclasses import ActionDialog
 from unfold.decorators import action
 
 from apps.core import services
@@ -31,6 +30,7 @@ from apps.core.admin.kit import (
     scope_in_words,
 )
 from apps.core.admin.snippets import key_snippets
+from apps.core.admin.steps import copy_columns, make_dialog
 from apps.core.domain.clock import SYSTEM_CLOCK, utcnow
 from apps.core.domain.errors import MemoryHubError, NotFoundError
 from apps.core.domain.origin import WriteOrigin
@@ -63,11 +63,10 @@ SHOWN_FIELDS = (
     (_("Life"), {"fields": ["created", "created_by", "expires_at", "rotated", "previous", "revoked"]}),
 )
 CHANGEABLE = ("name", "expires_at", "origin", "reads", "shown_reads")
-REVOKE_DIALOG = ActionDialog(
-    title=_("Revoke this key?"),
-    description=_("Applications that use it lose access at once. This cannot be undone."),
-    form_class=None,
-    form_submit_text=_("Revoke"),
+REVOKE_DIALOG = make_dialog(
+    _("Revoke this key?"),
+    _("Applications that use it lose access at once. This cannot be undone."),
+    _("Revoke"),
 )
 
 
@@ -214,8 +213,7 @@ class ApiKeyAdmin(ModelAdmin):  # type: ignore[misc]
             origin=WriteOrigin(obj.origin),
             actor=f"admin:{request.user.get_username()}",
         )
-        for field in ApiKey._meta.concrete_fields:
-            setattr(obj, field.attname, getattr(key, field.attname))
+        copy_columns(key, obj)
         setattr(obj, SHOWN_ONCE, secret)
 
     def response_add(self, request: HttpRequest, obj: ApiKey, post_url_continue: str | None = None) -> HttpResponse:

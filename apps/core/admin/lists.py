@@ -33,7 +33,7 @@ class LongList:
     list_fullwidth = True
     list_per_page = 50
     show_full_result_count = False
-    show_facets = ShowFacets.NEVER
+    show_facets = ShowFacets.NEVER  # they would count all rows, once for each choice
     paginator = BoundedPaginator
     ordering: ClassVar[list[str]] = ["-id"]
 

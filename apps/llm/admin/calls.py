@@ -29,7 +29,7 @@ from apps.core.admin.kit import (
     pretty_json,
     two_lines,
 )
-from apps.core.admin.lists import BoundedPaginator, IdentifierFilter, as_uuid, comparable
+from apps.core.admin.lists import BoundedPaginator, IdentifierFilter, LongList, as_uuid, comparable
 from apps.core.domain.clock import SYSTEM_CLOCK, Clock, utcnow
 from apps.core.domain.latency import SampleQuality
 from apps.core.pages.times import in_figures
@@ -147,19 +147,14 @@ NOTHING_ASKED = _("Nothing was sent: a guard refused the call before a model was
 
 
 @admin.register(ModelCall)
-class ModelCallAdmin(ReadOnly, ModelAdmin):
+class ModelCallAdmin(LongList, ReadOnly, ModelAdmin):
     """The gateway writes these records, once."""
 
     list_display = ["call", "asked", "tokens", "cost", "duration", "ended", "when"]
     list_display_links = ["call"]
     list_filter = FILTERS
-    list_filter_submit = True
     list_filter_sheet = True
-    list_fullwidth = True
-    list_per_page = 50
     list_before_template = "llm/calls.html"
-    show_full_result_count = False
-    show_facets = admin.ShowFacets.NEVER
     paginator = CallPaginator
     ordering = ["-started_at", "-id"]
     search_fields = ["actor"]  # shows the box; `get_search_results` decides

@@ -15,6 +15,7 @@ from unfold.admin import ModelAdmin
 from unfold.decorators import action
 
 from apps.core.admin.kit import choice_badge, moment, pretty_json
+from apps.core.admin.steps import copy_columns
 from apps.core.domain.errors import ConflictError, MemoryHubError
 from apps.core.pages.sayings import say
 from apps.core.words import Words
@@ -195,9 +196,7 @@ class MergeRuleAdmin(ModelAdmin):
             services.rule_replace(document=form.document, actor=actor, expected_version=form.cleaned_data[SEEN])
         else:
             services.rule_register(document=form.document, actor=actor)
-        row = MergeRule.objects.get(name=form.document["name"])
-        for field in MergeRule._meta.concrete_fields:
-            setattr(obj, field.attname, getattr(row, field.attname))
+        copy_columns(MergeRule.objects.get(name=form.document["name"]), obj)
         if is_unrehearsed:
             messages.warning(request, NOT_REHEARSED)
 

@@ -10,7 +10,6 @@ from django.urls import reverse
 from django.utils.translation import gettext, ngettext_lazy
 from django.utils.translation import gettext_lazy as _
 from unfold.admin import ModelAdmin
-from unfold.dataclasses import ActionDialog
 from unfold.decorators import action, display
 
 from apps.core.admin.kit import (
@@ -26,6 +25,7 @@ from apps.core.admin.kit import (
     moment,
     scope_in_words,
 )
+from apps.core.admin.steps import copy_columns, make_dialog
 from apps.core.domain.errors import NotFoundError
 from apps.core.words import Words
 from apps.semantic.consolidation.services import (
@@ -47,17 +47,15 @@ STATES = {
 }
 STATE_COLOURS = {"off": None, "paused": "warning", "scheduled": "success", "running": "info", "failed": "danger"}
 MODE_COLOURS = {"notice": "info", "decide": "warning"}
-RUN_DIALOG = ActionDialog(
-    title=_("Run it now?"),
-    description=_("One run, within its limits, in the background. It does not have to be enabled."),
-    form_class=None,
-    form_submit_text=_("Run"),
+RUN_DIALOG = make_dialog(
+    _("Run it now?"),
+    _("One run, within its limits, in the background. It does not have to be enabled."),
+    _("Run"),
 )
-RESET_DIALOG = ActionDialog(
-    title=_("Start over with the first memory?"),
-    description=_("The next run compares all memories again. Pairs that have a receipt are skipped as before."),
-    form_class=None,
-    form_submit_text=_("Start over"),
+RESET_DIALOG = make_dialog(
+    _("Start over with the first memory?"),
+    _("The next run compares all memories again. Pairs that have a receipt are skipped as before."),
+    _("Start over"),
 )
 WHAT = (None, {"fields": ["name", "enabled", "mode"]})
 WHERE = (
@@ -210,8 +208,7 @@ class ConsolidationAdmin(NamedSettings, ModelAdmin):
             saved = consolidation_update(pk=obj.pk, settings=changed)
         else:
             return
-        for field in Consolidation._meta.concrete_fields:
-            setattr(obj, field.attname, getattr(saved, field.attname))
+        copy_columns(saved, obj)
 
     def delete_model(self, request: HttpRequest, obj: Consolidation) -> None:
         consolidation_delete(pk=obj.pk)

@@ -9,10 +9,10 @@ from django.urls import reverse
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 from unfold.admin import ModelAdmin
-from unfold.dataclasses import ActionDialog
 from unfold.decorators import action
 
 from apps.core.admin.kit import after_dialog, badge, column, excerpt, found_or_404, list_link, moment
+from apps.core.admin.steps import make_dialog
 from apps.core.pages.sayings import say
 from apps.semantic.judge.services import (
     SETTINGS,
@@ -36,14 +36,13 @@ STATE_COLOURS = {
     JudgeState.OFF: None, JudgeState.NO_MODEL: "warning", JudgeState.BUDGET: "warning", JudgeState.QUOTA: "info",
     JudgeState.READY: "success",
 }  # fmt: skip
-RUN_DIALOG = ActionDialog(
-    title=_("Run it now?"),
-    description=_(
+RUN_DIALOG = make_dialog(
+    _("Run it now?"),
+    _(
         "One run, within its limits, in the background. It does not have to be enabled. The texts of undecided "
         "memories are sent to the chat model's provider."
     ),
-    form_class=None,
-    form_submit_text=_("Run"),
+    _("Run"),
 )
 SWITCH = (None, {"fields": ["enabled"]})
 HOW_MUCH = (_("Limits"), {"fields": ["pairs_per_day", "max_seconds"]})

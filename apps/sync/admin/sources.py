@@ -27,6 +27,7 @@ from apps.core.admin.kit import (
     two_lines,
 )
 from apps.core.admin.lists import UserFilter
+from apps.core.admin.steps import copy_columns
 from apps.core.domain.errors import MemoryHubError
 from apps.core.pages.sayings import say
 from apps.sync.admin.preview import preview_page
@@ -320,8 +321,7 @@ class KnowledgeSourceAdmin(SourceSteps):
             saved = source_update(access=access, uuid=obj.uuid, values=values)
         else:
             return
-        for field in KnowledgeSource._meta.concrete_fields:
-            setattr(obj, field.attname, getattr(saved, field.attname))
+        copy_columns(saved, obj)
 
     def response_add(
         self, request: HttpRequest, obj: KnowledgeSource, post_url_continue: str | None = None
