@@ -83,6 +83,9 @@ class PersonaFilter(IdentifierFilter):
     title, parameter_name = _("persona"), "persona_id"
 
 
+SCOPE_FILTERS = (UserFilter, HouseholdFilter, PersonaFilter)
+
+
 def comparable(value: str | None) -> str:
     """Return text that a database can compare, without NUL characters and outer white space."""
     return (value or "").replace("\x00", "").strip()

@@ -47,6 +47,14 @@ def copy_columns(saved: Model, obj: Any) -> None:
         setattr(obj, field.attname, getattr(saved, field.attname))
 
 
+class OneButton:
+    """An admin whose forms have one button that saves: the next steps are on the page after it."""
+
+    def render_change_form(self, request: HttpRequest, context: dict[str, Any], *args: Any, **kwargs: Any) -> Any:
+        context |= {"show_save_and_add_another": False, "show_save_and_continue": False}
+        return super().render_change_form(request, context, *args, **kwargs)  # type: ignore[misc]
+
+
 class OpenFirstFilter(DropdownFilter):  # type: ignore[misc]
     """Filter by state: what waits for a person unless another state is chosen. states: with one that is `open`."""
 

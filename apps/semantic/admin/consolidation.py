@@ -16,7 +16,6 @@ from apps.core.admin.kit import (
     NOTHING,
     NamedSettings,
     after_dialog,
-    badge,
     badge_column,
     column,
     excerpt,
@@ -24,6 +23,7 @@ from apps.core.admin.kit import (
     list_link,
     moment,
     scope_in_words,
+    state_columns,
 )
 from apps.core.admin.steps import copy_columns, make_dialog
 from apps.core.domain.errors import NotFoundError
@@ -122,8 +122,7 @@ class ConsolidationAdmin(NamedSettings, ModelAdmin):
 
     # Columns
 
-    state = column(_("State"), lambda row: (state_of(row), STATES[state_of(row)]), colours=STATE_COLOURS)
-    state_label = column(_("State"), lambda row: badge(str(STATES[state_of(row)]), STATE_COLOURS[state_of(row)]))
+    state, state_label = state_columns(state_of, STATES, STATE_COLOURS)
     does = badge_column("mode", _("Mode"), MODE_COLOURS)
     receipts = column(
         _("Receipts"),

@@ -10,7 +10,7 @@ from unfold.contrib.filters.admin import DropdownFilter, RangeDateTimeFilter, Ra
 from unfold.views import ChangeList
 
 from apps.core.admin.kit import operator_access
-from apps.core.admin.lists import BoundedPaginator, HouseholdFilter, PersonaFilter, UserFilter, comparable
+from apps.core.admin.lists import SCOPE_FILTERS, BoundedPaginator, comparable
 from apps.core.admin.steps import OpenFirstFilter
 from apps.core.pages.sayings import say
 from apps.rules.domain.engine.arbitration import Strategy
@@ -77,9 +77,7 @@ FILTERS = [
     RuleFilter,
     StrategyFilter,
     SignalFilter,
-    UserFilter,
-    HouseholdFilter,
-    PersonaFilter,
+    *SCOPE_FILTERS,
     ("at", RangeDateTimeFilter),
     ("confidence", RangeNumericFilter),
 ]
