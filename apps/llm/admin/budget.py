@@ -254,28 +254,26 @@ def describe_today(budget: BudgetStatus, now: datetime) -> dict[str, Any]:
             "time": moment(budget.waived_at),
         }
         facts.append((gettext("Spending reset"), waived))
+    share = None
+    if budget.limit is not None:
+        spent = min(100.0, budget.percent)
+        reserved = min(100.0, budget.percent + budget.reserved_percent) - spent
+        share = {
+            "percent": f"{budget.percent:,.0f}" if budget.percent >= 10 else f"{budget.percent:.1f}",
+            "parts": [
+                {"title": gettext("Spent"), "value": f"{spent:.2f}", "tone": f"mh-{budget.tone}"},
+                {"title": gettext("Reserved"), "value": f"{reserved:.2f}", "tone": "mh-reserved"},
+            ],
+        }
     left = gettext("%(time)s, at midnight UTC") % {"time": timeuntil(budget.resets_at, now)}
     facts.append((gettext("A new day begins in"), left))
     return {
         "limit": dollars(budget.limit) if budget.limit is not None else None,
         "spent": dollars(budget.spent),
         "has_spent": budget.spent > 0,
-        "share": describe_share(budget) if budget.limit is not None else None,
+        "share": share,
         "warned": ", ".join(f"{threshold}%" for threshold in budget.warned),
         "facts": facts,
-    }
-
-
-def describe_share(budget: BudgetStatus) -> dict[str, Any]:
-    """Return how much of a budget is spent and set aside, as parts of a bar."""
-    spent = min(100.0, budget.percent)
-    reserved = min(100.0, budget.percent + budget.reserved_percent) - spent
-    return {
-        "percent": f"{budget.percent:,.0f}" if budget.percent >= 10 else f"{budget.percent:.1f}",
-        "parts": [
-            {"title": gettext("Spent"), "value": f"{spent:.2f}", "tone": f"mh-{budget.tone}"},
-            {"title": gettext("Reserved"), "value": f"{reserved:.2f}", "tone": "mh-reserved"},
-        ],
     }
 
 
