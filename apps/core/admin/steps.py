@@ -6,7 +6,6 @@ from typing import Any, ClassVar
 from django.db.models import Model, QuerySet, TextChoices
 from django.http import HttpRequest, HttpResponse
 from django.utils.translation import gettext
-from django.utils.translation import gettext_lazy as _
 from unfold.contrib.filters.admin import DropdownFilter
 from unfold.dataclasses import ActionDialog
 from unfold.decorators import action
@@ -56,14 +55,18 @@ class OneButton:
 
 
 class OpenFirstFilter(DropdownFilter):  # type: ignore[misc]
-    """Filter by state: what waits for a person unless another state is chosen. states: with one that is `open`."""
+    """Filter by state: what waits for a person unless another state is chosen.
 
-    title, parameter_name = _("state"), "state"
+    states: with one that is `open`. all_words: the name of the choice of all of them.
+    """
+
+    parameter_name = "state"
     all_option = None
     states: ClassVar[type[TextChoices]]
+    all_words: ClassVar[Words]
 
     def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
-        return [*((str(state.value), gettext(state.label)) for state in self.states), (ALL, gettext("All"))]
+        return [*((str(state.value), gettext(state.label)) for state in self.states), (ALL, str(self.all_words))]
 
     def value(self) -> str:
         chosen = super().value()

@@ -26,7 +26,7 @@ Receipts = QuerySet[Conflict]
 
 
 class StateFilter(OpenFirstFilter):
-    states = ReviewState
+    title, all_words, states = _("state"), _("All"), ReviewState
 
 
 class NameFilter(DropdownFilter):

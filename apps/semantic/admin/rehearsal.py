@@ -19,7 +19,7 @@ from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 from unfold import widgets
 
-from apps.core.admin.kit import moment, operator_access, tile
+from apps.core.admin.kit import moment, operator_access
 from apps.core.domain.errors import MemoryHubError
 from apps.core.domain.scope import MAX_IDENTIFIER_CHARS, Access, Scope
 from apps.core.pages.sayings import say
@@ -146,6 +146,9 @@ def rehearsal_context(access: Access, document: dict[str, Any], extent: ExtentFo
 
 def tiles_of(rehearsal: Rehearsal) -> Iterator[dict[str, Any]]:
     """Return the figures at the top of the page."""
+
+    def tile(icon: str, label: str, value: int, note: str, tone: str = "") -> dict[str, Any]:
+        return {"icon": icon, "label": label, "value": value, "note": note, "tone": tone}
 
     def extent_of(replayed: ReplayReport) -> str:
         return gettext("all that exist") if replayed.is_complete else gettext("there are more: raise the limit")

@@ -166,7 +166,7 @@ def item_card(item: KnowledgeItem, *, may_read: bool) -> dict[str, Any]:
 
 
 class StateFilter(OpenFirstFilter):
-    states = SyncConflictState
+    title, all_words, states = _("state"), _("All"), SyncConflictState
 
 
 class ConsequencesForm(BaseDialogForm):
