@@ -34,8 +34,8 @@ class LongList:
     list_per_page = 50
     show_full_result_count = False
     show_facets = ShowFacets.NEVER  # they would count all rows, once for each choice
-    paginator = BoundedPaginator
-    ordering: ClassVar[list[str]] = ["-id"]
+    paginator: ClassVar[Any] = BoundedPaginator
+    ordering: ClassVar[list[Any]] = ["-id"]
 
 
 class SearchedList(LongList):
