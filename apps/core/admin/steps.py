@@ -1,4 +1,4 @@
-"""Buttons that ask in a dialog before they act, and the filter of a queue: what waits for a person comes first."""
+"""Steps on admin pages: dialogs that ask first, buttons, forms that save by a service, and queues for a person."""
 
 from collections.abc import Callable
 from typing import Any, ClassVar
