@@ -11,7 +11,6 @@ from django.utils.safestring import SafeString
 from django.utils.translation import gettext, ngettext
 from django.utils.translation import gettext_lazy as _
 from unfold.admin import ModelAdmin, TabularInline
-from unfold.dataclasses import ActionDialog
 from unfold.decorators import action, display
 
 from apps.core.admin.kit import (
@@ -28,16 +27,16 @@ from apps.core.admin.kit import (
     moment,
     pretty_json,
 )
+from apps.core.admin.steps import make_dialog
 from apps.events import services
 from apps.events.models import Delivery, Event
 from apps.events.subscribers import all_event_names, subscription_table
 
 STATUS_COLOURS = {"pending": "info", "delivered": "success", "failed": "danger"}
-REDELIVER_DIALOG = ActionDialog(
-    title=_("Deliver again?"),
-    description=_("Subscribers recognise an event by its id: one that has already processed it does nothing."),
-    form_class=None,
-    form_submit_text=_("Deliver again"),
+REDELIVER_DIALOG = make_dialog(
+    _("Deliver again?"),
+    _("Subscribers recognise an event by its id: one that has already processed it does nothing."),
+    _("Deliver again"),
 )
 
 

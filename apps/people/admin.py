@@ -15,6 +15,7 @@ from unfold.widgets import UnfoldAdminTextInputWidget
 
 from apps.core.admin.key_forms import IdentifierInput
 from apps.core.admin.kit import NOTHING, badge_column, column, list_link, moment_column, operator_access, scope_in_words
+from apps.core.admin.steps import copy_columns
 from apps.core.db.memberships import named
 from apps.core.domain.clock import SYSTEM_CLOCK, utcnow
 from apps.core.domain.errors import MemoryHubError
@@ -105,8 +106,7 @@ class MembershipAdmin(ModelAdmin):
 
     def save_model(self, request: HttpRequest, obj: Membership, form: Any, change: bool) -> None:
         saved, _is_new = membership_create(access=operator_access(request), scope=obj.tie)
-        for field in Membership._meta.concrete_fields:
-            setattr(obj, field.attname, getattr(saved, field.attname))
+        copy_columns(saved, obj)
 
     def has_change_permission(self, request: HttpRequest, obj: Membership | None = None) -> bool:
         return obj is None and super().has_change_permission(request, obj)

@@ -13,7 +13,6 @@ from django.utils.safestring import SafeString
 from django.utils.translation import gettext, ngettext
 from django.utils.translation import gettext_lazy as _
 from unfold.admin import ModelAdmin
-from unfold.dataclasses import ActionDialog
 from unfold.decorators import action
 
 from apps.core import services
@@ -22,15 +21,16 @@ from apps.core.admin.key_forms import PROPOSED_LIFE, KeyChangeForm, KeyForm, Rot
 from apps.core.admin.kit import (
     NOTHING,
     after_dialog,
-    badge,
     badge_column,
     column,
     confirmation,
     found_or_404,
     moment,
     scope_in_words,
+    state_columns,
 )
 from apps.core.admin.snippets import key_snippets
+from apps.core.admin.steps import OneButton, copy_columns, make_dialog
 from apps.core.domain.clock import SYSTEM_CLOCK, utcnow
 from apps.core.domain.errors import MemoryHubError, NotFoundError
 from apps.core.domain.origin import WriteOrigin
@@ -63,11 +63,10 @@ SHOWN_FIELDS = (
     (_("Life"), {"fields": ["created", "created_by", "expires_at", "rotated", "previous", "revoked"]}),
 )
 CHANGEABLE = ("name", "expires_at", "origin", "reads", "shown_reads")
-REVOKE_DIALOG = ActionDialog(
-    title=_("Revoke this key?"),
-    description=_("Applications that use it lose access at once. This cannot be undone."),
-    form_class=None,
-    form_submit_text=_("Revoke"),
+REVOKE_DIALOG = make_dialog(
+    _("Revoke this key?"),
+    _("Applications that use it lose access at once. This cannot be undone."),
+    _("Revoke"),
 )
 
 
@@ -79,7 +78,7 @@ def state_of(key: ApiKey) -> str:
 
 
 @admin.register(ApiKey)
-class ApiKeyAdmin(ModelAdmin):  # type: ignore[misc]
+class ApiKeyAdmin(OneButton, ModelAdmin):  # type: ignore[misc]
     """Create, change, rotate and revoke keys.
 
     A secret is in one answer only: that to the form which created or rotated the key.
@@ -119,8 +118,7 @@ class ApiKeyAdmin(ModelAdmin):  # type: ignore[misc]
     def get_form(self, request: HttpRequest, obj: ApiKey | None = None, change: bool = False, **kwargs: Any) -> Any:
         return super().get_form(request, obj, change, **({"form": KeyChangeForm} if obj else {}) | kwargs)
 
-    state = column(_("State"), lambda key: (state_of(key), STATES[state_of(key)]), colours=STATE_COLOURS)
-    state_label = column(_("State"), lambda key: badge(str(STATES[state_of(key)]), STATE_COLOURS[state_of(key)]))
+    state, state_label = state_columns(state_of, STATES, STATE_COLOURS)
     level = badge_column("permission", _("May"), {Permission.OPERATOR: "warning", Permission.READ: "info"})
 
     bound = column(_("Bound to"), lambda key: scope_in_words(key.scope) or gettext("nothing"))
@@ -214,8 +212,7 @@ class ApiKeyAdmin(ModelAdmin):  # type: ignore[misc]
             origin=WriteOrigin(obj.origin),
             actor=f"admin:{request.user.get_username()}",
         )
-        for field in ApiKey._meta.concrete_fields:
-            setattr(obj, field.attname, getattr(key, field.attname))
+        copy_columns(key, obj)
         setattr(obj, SHOWN_ONCE, secret)
 
     def response_add(self, request: HttpRequest, obj: ApiKey, post_url_continue: str | None = None) -> HttpResponse:
@@ -248,16 +245,6 @@ class ApiKeyAdmin(ModelAdmin):  # type: ignore[misc]
         context = {"key": found_or_404(ApiKey.objects.filter(pk=pk).first())}
         headers = {"Cache-Control": "no-store"}
         return TemplateResponse(request, "admin/core/apikey/first_call.html", context, headers=headers)
-
-    def changeform_view(
-        self,
-        request: HttpRequest,
-        object_id: str | None = None,
-        form_url: str = "",
-        extra_context: dict[str, Any] | None = None,
-    ) -> Any:
-        buttons = {"show_save_and_add_another": False, "show_save_and_continue": False}
-        return super().changeform_view(request, object_id, form_url, buttons | (extra_context or {}))
 
     def has_revoke_permission(self, request: HttpRequest, object_id: Any = None) -> bool:
         if object_id is not None:

@@ -142,6 +142,26 @@ def badge_column(
     )
 
 
+def state_columns(
+    state_of: Callable[[Any], Any],
+    words: Mapping[Any, Words],
+    colours: Mapping[Any, str | None],
+    *,
+    ordering: str | None = None,
+) -> tuple[Column, Column]:
+    """Return a column of a list, and a field of a page, that show a computed state as a badge."""
+
+    def label(obj: Any) -> str:
+        state = state_of(obj)
+        return badge(str(words[state]), colours[state])
+
+    def cell(obj: Any) -> tuple[Any, Words]:
+        state = state_of(obj)
+        return state, words[state]
+
+    return column(_("State"), cell, ordering=ordering, colours=colours), column(_("State"), label)
+
+
 def scope_column() -> Column:
     """Return a column that shows the user, and below it household and persona."""
     return column(

@@ -33,9 +33,9 @@ class LongList:
     list_fullwidth = True
     list_per_page = 50
     show_full_result_count = False
-    show_facets = ShowFacets.NEVER
-    paginator = BoundedPaginator
-    ordering: ClassVar[list[str]] = ["-id"]
+    show_facets = ShowFacets.NEVER  # they would count all rows, once for each choice
+    paginator: ClassVar[Any] = BoundedPaginator
+    ordering: ClassVar[list[Any]] = ["-id"]
 
 
 class SearchedList(LongList):
@@ -81,6 +81,9 @@ class HouseholdFilter(IdentifierFilter):
 
 class PersonaFilter(IdentifierFilter):
     title, parameter_name = _("persona"), "persona_id"
+
+
+SCOPE_FILTERS = (UserFilter, HouseholdFilter, PersonaFilter)
 
 
 def comparable(value: str | None) -> str:

@@ -34,15 +34,7 @@ from apps.core.admin.kit import (
     text_column,
     two_lines,
 )
-from apps.core.admin.lists import (
-    HouseholdFilter,
-    IdentifierFilter,
-    LongList,
-    PersonaFilter,
-    UserFilter,
-    as_uuid,
-    comparable,
-)
+from apps.core.admin.lists import SCOPE_FILTERS, IdentifierFilter, LongList, as_uuid, comparable
 from apps.core.pages.origins import WORDS as ORIGINS
 from apps.core.pages.origins import origin_explained
 from apps.core.pages.times import roughly
@@ -82,9 +74,7 @@ class SegmentFilter(TextFilter):
 
 
 FILTERS = [
-    UserFilter,
-    HouseholdFilter,
-    PersonaFilter,
+    *SCOPE_FILTERS,
     TypeFilter,
     SourceFilter,
     SegmentFilter,

@@ -12,14 +12,13 @@ from django.urls import path, reverse
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 from unfold.admin import ModelAdmin
-from unfold.dataclasses import ActionDialog
 from unfold.decorators import action
 from unfold.enums import ActionVariant
 
-from apps.core.admin.kit import after_dialog, found_or_404
+from apps.core.admin.kit import after_dialog, found_or_404, required_permission
 from apps.core.admin.lists import as_uuid
+from apps.core.admin.steps import make_dialog
 from apps.core.pages.sayings import say
-from apps.core.words import Words
 from apps.episodic.domain.segment_state import SegmentState
 from apps.episodic.models import Segment
 from apps.episodic.services import JobKind, JobStatus, MessageSeverity, enqueue_job, run_status
@@ -40,11 +39,6 @@ FITTING = {
 }
 RUN = "admin:episodic_segment_run"
 ON_PAGE = ["view", "maintain"]
-
-
-def make_dialog(title: Words, description: Words, button: Words) -> ActionDialog:
-    """Return a dialog that asks for confirmation."""
-    return ActionDialog(title=title, description=description, form_class=None, form_submit_text=button)
 
 
 SEAL = make_dialog(
@@ -152,8 +146,7 @@ class SegmentActions(ModelAdmin):
         actions = super().get_actions_detail(request, object_id)
         return [one for one in actions if one.method.original_function_name in fitting]
 
-    def has_maintain_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        return request.user.has_perm("episodic.change_segment")
+    has_maintain_permission = required_permission("episodic.change_segment")
 
     def _enqueue(self, request: HttpRequest, kind: JobKind, segments: Sequence[Segment] = ()) -> HttpResponse:
         """Enqueue a job, and go to the page that shows it."""

@@ -4,6 +4,7 @@ from typing import Any
 
 from django.conf import settings
 from django.contrib import admin
+from django.core.paginator import Paginator
 from django.db.models import F, QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.template.response import TemplateResponse
@@ -26,9 +27,10 @@ from apps.core.admin.kit import (
     moment,
     moment_column,
     preformatted,
+    required_permission,
     two_lines,
 )
-from apps.core.admin.lists import as_uuid, comparable
+from apps.core.admin.lists import SearchedList
 from apps.core.pages.sayings import say
 from apps.episodic.admin.columns import (
     ROWS_WORDS,
@@ -95,7 +97,7 @@ class SegmentList(ChangeList):
 
 
 @admin.register(Segment)
-class SegmentAdmin(TimelineTab, ReadOnly, SegmentActions):
+class SegmentAdmin(TimelineTab, SearchedList, ReadOnly, SegmentActions):
     """The catalogue, to read. Actions are carried out in the background."""
 
     list_display = ["segment", "state_now", "events_held", "of_when", "file_size", "checks", "replaced"]
@@ -105,14 +107,9 @@ class SegmentAdmin(TimelineTab, ReadOnly, SegmentActions):
         ("first_timestamp", RangeDateTimeFilter),
         ("last_timestamp", RangeDateTimeFilter),
     ]
-    list_filter_submit = True
-    list_fullwidth = True
     list_disable_select_all = True
-    list_per_page = 50
-    show_full_result_count = False
-    show_facets = admin.ShowFacets.NEVER
+    paginator = Paginator
     ordering = [F("last_timestamp").desc(nulls_first=True), "-pk"]
-    search_fields = ["uuid"]  # shows the box; `get_search_results` decides
     search_help_text = _("An id, or a file's name")
     empty_text = _("The first recorded event opens the first segment.")
     fieldsets = [
@@ -135,15 +132,9 @@ class SegmentAdmin(TimelineTab, ReadOnly, SegmentActions):
         segments: QuerySet[Segment] = super().get_queryset(request)
         return segments.select_related("replaced_by")
 
-    def get_search_results(
-        self, request: HttpRequest, queryset: QuerySet[Segment], search_term: str
-    ) -> tuple[QuerySet[Segment], bool]:
-        term = comparable(search_term)
-        if not term:
-            return queryset, False
-        if uuid := as_uuid(term):
-            return queryset.filter(uuid=uuid), False
-        return queryset.filter(file_name__contains=term), False
+    def find_by_words(self, queryset: QuerySet[Segment], term: str) -> QuerySet[Segment]:
+        """Return the segments whose file has such a part of its name."""
+        return queryset.filter(file_name__contains=term)
 
     def get_object(self, request: HttpRequest, object_id: str, from_field: str | None = None) -> Segment | None:
         segment: Segment | None = super().get_object(request, object_id, from_field)
@@ -167,9 +158,7 @@ class SegmentAdmin(TimelineTab, ReadOnly, SegmentActions):
         }
         return TemplateResponse(request, "episodic/segment_events.html", context)
 
-    def has_read_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        """Return whether the user may read the content of events."""
-        return request.user.has_perm("episodic.view_timelineevent")
+    has_read_permission = required_permission("episodic.view_timelineevent")
 
     # Columns
 

@@ -1,6 +1,6 @@
 """Bars of the timeline: how many events happened when, and a lane for each of the most frequent types."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
@@ -70,11 +70,15 @@ class Drawing:
 def draw(histogram: EventHistogram, chosen: Window | None, event_type: str = "") -> Drawing:
     """Return what a page shows of a histogram of all types. chosen: the range. event_type: the one that bars show."""
     shown = histogram.counts.get(event_type, [0] * histogram.buckets.count) if event_type else histogram.totals
-    places, buckets = range_of(histogram.buckets, chosen), histogram.buckets
+    buckets, places = histogram.buckets, range(0)
+    if chosen is not None and chosen.start is not None and chosen.end is not None:
+        first, last = buckets.number_at(chosen.start), buckets.number_at(chosen.end)
+        places = range(max(first, 0), min(last, buckets.count - 1) + 1)
     shape = label_shape(buckets)
     edges, heights = buckets.edges, percent_of(shown)
+    labels = [date_format(localtime(edge), shape) for edge in edges]
     bars = [
-        Bar(edges[number], edges[number + 1], count, heights[number], number in places, label(edges[number], shape))
+        Bar(edges[number], edges[number + 1], count, heights[number], number in places, labels[number])
         for number, count in enumerate(shown)
     ]
     return Drawing(
@@ -87,14 +91,6 @@ def draw(histogram: EventHistogram, chosen: Window | None, event_type: str = "")
         width=width_words(buckets.width),
         since=histogram.since,
     )
-
-
-def range_of(buckets: Buckets, chosen: Window | None) -> range:
-    """Return the numbers of the spans that a range touches."""
-    if chosen is None or chosen.start is None or chosen.end is None:
-        return range(0)
-    first, last = (buckets.number_at(moment) for moment in (chosen.start, chosen.end))
-    return range(max(first, 0), min(last, buckets.count - 1) + 1)
 
 
 def lanes(histogram: EventHistogram) -> Iterator[Lane]:
@@ -121,22 +117,12 @@ def percent_of(counts: Iterable[int]) -> list[int]:
     return [max(4, round(100 * number / highest)) if number else 0 for number in numbers]
 
 
-def columns(found: Mapping[int, int], count: int) -> list[int]:
-    """Return numbers by place as a list."""
-    return [found.get(number, 0) for number in range(count)]
-
-
 def label_shape(buckets: Buckets) -> str:
     """Return the format in which the beginnings of spans differ."""
     first, last = buckets.edge(0), buckets.edge(buckets.count)
     if buckets.width >= DAY:
         return pgettext("date", "M j, Y") if first.year != last.year else pgettext("date", "M j")
     return "H:i" if first.date() == last.date() else pgettext("date", "M j, H:i")
-
-
-def label(moment: datetime, shape: str) -> str:
-    """Format where a span begins."""
-    return date_format(localtime(moment), shape)
 
 
 def width_words(width: timedelta) -> str:

@@ -1,6 +1,7 @@
 """*Timeline*: what happened when, as bars, as lanes by type and as a list, from rows and archived segments alike."""
 
 from collections import Counter
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from typing import Any
@@ -22,7 +23,7 @@ from apps.core.domain.errors import InvalidInputError, MemoryHubError, NotFoundE
 from apps.core.domain.scope import Access
 from apps.core.pages.sayings import say
 from apps.episodic.admin.columns import count_of, health_context, segment_link
-from apps.episodic.admin.timeline_bars import columns, draw
+from apps.episodic.admin.timeline_bars import draw
 from apps.episodic.admin.timeline_filters import SPANS, TimelineFilters, moment_text, parse_moment, read_filters
 from apps.episodic.domain.event import MICROSECOND, EventRecord
 from apps.episodic.domain.histogram import Buckets, EventHistogram, plan_buckets
@@ -65,8 +66,9 @@ class Found:
 def timeline_page(model_admin: Any, request: HttpRequest) -> HttpResponse:
     """Show the timeline. Changes nothing."""
     filters, now, access = read_filters(request.GET), utcnow(SYSTEM_CLOCK), operator_access(request)
-    if (named := event_named(access, filters.text)) is not None:
-        return HttpResponseRedirect(named)
+    if (uuid := as_uuid(filters.text)) is not None:
+        with suppress(MemoryHubError):  # not the id of an event: it is looked for as text
+            return HttpResponseRedirect(event_address(event_find(access, uuid).record))
     without = {"from": "", "to": ""}
     context: dict[str, Any] = {
         **admin.site.each_context(request),
@@ -156,8 +158,8 @@ def count_events(
     for record in result.events:
         number = min(max(buckets.number_at(record.timestamp), 0), buckets.count - 1)
         counts.setdefault(record.event_type, Counter())[number] += 1
-    histogram = EventHistogram(buckets, {name: columns(found, buckets.count) for name, found in counts.items()})
-    return histogram, list(zip(result.events, result.hits, strict=True))
+    by_place = {name: [found[number] for number in range(buckets.count)] for name, found in counts.items()}
+    return EventHistogram(buckets, by_place), list(zip(result.events, result.hits, strict=True))
 
 
 def list_events(access: Access, filters: TimelineFilters, chosen: Window, cursor: str, total: int | None) -> Found:
@@ -275,12 +277,3 @@ def event_context(request: HttpRequest, found: FoundEvent) -> dict[str, Any]:
             TimelineFilters(user=event.key.user_id, start=event.timestamp - around, end=event.timestamp + around)
         ),
     }
-
-
-def event_named(access: Access, text: str) -> str | None:
-    """Return the address of the event whose id was typed into the box, None for other texts."""
-    uuid = as_uuid(text)
-    try:
-        return event_address(event_find(access, uuid).record) if uuid else None
-    except MemoryHubError:
-        return None

@@ -17,7 +17,6 @@ from django.utils.timesince import timeuntil
 from django.utils.translation import gettext, ngettext
 from django.utils.translation import gettext_lazy as _
 from unfold.admin import ModelAdmin
-from unfold.dataclasses import ActionDialog
 from unfold.decorators import action, display
 from unfold.views import ChangeList
 
@@ -30,8 +29,10 @@ from apps.core.admin.kit import (
     may_view,
     moment,
     operator_access,
+    required_permission,
     two_lines,
 )
+from apps.core.admin.steps import make_dialog
 from apps.core.domain.clock import SYSTEM_CLOCK, Clock, utcnow
 from apps.core.pages.times import ago
 from apps.llm.admin.charts import spending_chart
@@ -56,14 +57,13 @@ from apps.llm.reasons import reason_words
 from apps.llm.status import ConfiguredModel, configured_models
 
 HERE = "admin:llm_budgetday_changelist"
-WAIVE = ActionDialog(
-    title=_("Reset today's spending?"),
-    description=_(
+WAIVE = make_dialog(
+    _("Reset today's spending?"),
+    _(
         "It no longer counts, so up to the whole budget can be spent again today. The spending stays on record with "
         "your name. What is reserved for calls in progress still counts."
     ),
-    form_class=None,
-    form_submit_text=_("Reset spending"),
+    _("Reset spending"),
 )
 
 
@@ -117,9 +117,7 @@ class BudgetDayAdmin(ReadOnly, ModelAdmin):
 
     # What an operator may do
 
-    def has_waive_permission(self, request: HttpRequest) -> bool:
-        """Return whether the person may waive what was spent."""
-        return bool(request.user.has_perm("llm.change_budgetday"))
+    has_waive_permission = required_permission("llm.change_budgetday")
 
     @action(
         description=_("Reset today's spending"),
@@ -256,28 +254,26 @@ def describe_today(budget: BudgetStatus, now: datetime) -> dict[str, Any]:
             "time": moment(budget.waived_at),
         }
         facts.append((gettext("Spending reset"), waived))
+    share = None
+    if budget.limit is not None:
+        spent = min(100.0, budget.percent)
+        reserved = min(100.0, budget.percent + budget.reserved_percent) - spent
+        share = {
+            "percent": f"{budget.percent:,.0f}" if budget.percent >= 10 else f"{budget.percent:.1f}",
+            "parts": [
+                {"title": gettext("Spent"), "value": f"{spent:.2f}", "tone": f"mh-{budget.tone}"},
+                {"title": gettext("Reserved"), "value": f"{reserved:.2f}", "tone": "mh-reserved"},
+            ],
+        }
     left = gettext("%(time)s, at midnight UTC") % {"time": timeuntil(budget.resets_at, now)}
     facts.append((gettext("A new day begins in"), left))
     return {
         "limit": dollars(budget.limit) if budget.limit is not None else None,
         "spent": dollars(budget.spent),
         "has_spent": budget.spent > 0,
-        "share": describe_share(budget) if budget.limit is not None else None,
+        "share": share,
         "warned": ", ".join(f"{threshold}%" for threshold in budget.warned),
         "facts": facts,
-    }
-
-
-def describe_share(budget: BudgetStatus) -> dict[str, Any]:
-    """Return how much of a budget is spent and set aside, as parts of a bar."""
-    spent = min(100.0, budget.percent)
-    reserved = min(100.0, budget.percent + budget.reserved_percent) - spent
-    return {
-        "percent": f"{budget.percent:,.0f}" if budget.percent >= 10 else f"{budget.percent:.1f}",
-        "parts": [
-            {"title": gettext("Spent"), "value": f"{spent:.2f}", "tone": f"mh-{budget.tone}"},
-            {"title": gettext("Reserved"), "value": f"{reserved:.2f}", "tone": "mh-reserved"},
-        ],
     }
 
 

@@ -29,7 +29,7 @@ from apps.core.admin.kit import (
     pretty_json,
     two_lines,
 )
-from apps.core.admin.lists import BoundedPaginator, IdentifierFilter, as_uuid, comparable
+from apps.core.admin.lists import BoundedPaginator, IdentifierFilter, SearchedList, as_uuid, comparable
 from apps.core.domain.clock import SYSTEM_CLOCK, Clock, utcnow
 from apps.core.domain.latency import SampleQuality
 from apps.core.pages.times import in_figures
@@ -120,13 +120,6 @@ class CallList(ChangeList):
         return found.filter(pk__gt=(newest or 0) - LATEST)
 
 
-def matching(calls: Calls, term: str) -> Calls:
-    """Return the call of that id, or the calls of that person, purpose, model or reason."""
-    if uuid := as_uuid(term):
-        return calls.filter(uuid=uuid)
-    return calls.filter(Q(actor=term) | Q(purpose=term) | Q(model=term) | Q(provider=term) | Q(reason=term))
-
-
 TONES = {
     CallOutcome.SUCCEEDED: "good",
     CallOutcome.REFUSED: "warn",
@@ -147,22 +140,16 @@ NOTHING_ASKED = _("Nothing was sent: a guard refused the call before a model was
 
 
 @admin.register(ModelCall)
-class ModelCallAdmin(ReadOnly, ModelAdmin):
+class ModelCallAdmin(SearchedList, ReadOnly, ModelAdmin):
     """The gateway writes these records, once."""
 
     list_display = ["call", "asked", "tokens", "cost", "duration", "ended", "when"]
     list_display_links = ["call"]
     list_filter = FILTERS
-    list_filter_submit = True
     list_filter_sheet = True
-    list_fullwidth = True
-    list_per_page = 50
     list_before_template = "llm/calls.html"
-    show_full_result_count = False
-    show_facets = admin.ShowFacets.NEVER
     paginator = CallPaginator
     ordering = ["-started_at", "-id"]
-    search_fields = ["actor"]  # shows the box; `get_search_results` decides
     search_help_text = _("A complete id, person, purpose, model, provider or reason")
     empty_text = _("Calls appear once the hub asks a chat model.")
     fieldsets = [
@@ -188,11 +175,9 @@ class ModelCallAdmin(ReadOnly, ModelAdmin):
         calls: QuerySet[ModelCall] = super().get_queryset(request)
         return calls.defer(*CONTENT)
 
-    def get_search_results(
-        self, request: HttpRequest, queryset: QuerySet[ModelCall], search_term: str
-    ) -> tuple[QuerySet[ModelCall], bool]:
-        term = comparable(search_term)
-        return (matching(queryset, term) if term else queryset), False
+    def find_by_words(self, queryset: Calls, term: str) -> Calls:
+        """Return the calls of that person, purpose, model, provider or reason."""
+        return queryset.filter(Q(actor=term) | Q(purpose=term) | Q(model=term) | Q(provider=term) | Q(reason=term))
 
     def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
         is_configured = bool(configured_models(rules=guard_rules()))

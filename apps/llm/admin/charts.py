@@ -20,7 +20,9 @@ STEPS = ((100, _("All of the budget"), "bad"), (70, _("70% of the budget and mor
 
 def spending_chart(days: Sequence[SpentDay], limit: Decimal | None) -> Chart:
     """Return bars of what was spent by day, waived or not, and the line of today's limit."""
-    steps = [step_of(one) for one in days]
+    # Which of STEPS each day has reached; without a limit none.
+    shares = [one.spent * 100 / one.limit if one.limit else Decimal(0) for one in days]
+    steps = [next(least for least, _label, _tone in STEPS if share >= least) for share in shares]
     bars = [
         money(
             str(label),
@@ -59,12 +61,6 @@ def money(
         is_line=is_line,
         is_dashed=is_dashed,
     )
-
-
-def step_of(one: SpentDay) -> int:
-    """Return which of STEPS a day has reached; without a limit none."""
-    share = one.spent * 100 / one.limit if one.limit else Decimal(0)
-    return next(least for least, _label, _tone in STEPS if share >= least)
 
 
 def protocol_chart(by_day: Mapping[date, ProtocolStatistics]) -> Chart:

@@ -3,15 +3,13 @@
 from django.contrib import admin
 from django.utils.translation import gettext_lazy as _
 from unfold.admin import ModelAdmin
-from unfold.decorators import display
 
-from apps.core.admin.kit import ReadOnly, badge, column, moment
-from apps.core.words import Words
+from apps.core.admin.kit import ReadOnly, column, moment, state_columns
 from apps.llm.models import EmbeddingSpace
 
 # By whether a space is in use.
-STATES = {True: (_("In use"), "success"), False: (_("Not in use"), "info")}
-STATE_COLOURS = {is_active: colour for is_active, (_label, colour) in STATES.items()}
+STATES = {True: _("In use"), False: _("Not in use")}
+STATE_COLOURS = {True: "success", False: "info"}
 
 
 @admin.register(EmbeddingSpace)
@@ -26,14 +24,6 @@ class EmbeddingSpaceAdmin(ReadOnly, ModelAdmin):
     fields = ["model", "dimension", "state_label", "created", "activated"]
     readonly_fields = fields
 
-    @display(description=_("State"), ordering="is_active", label=STATE_COLOURS)
-    def state(self, space: EmbeddingSpace) -> tuple[bool, Words]:
-        return space.is_active, STATES[space.is_active][0]
-
-    @display(description=_("State"))
-    def state_label(self, space: EmbeddingSpace) -> str:
-        label, colour = STATES[space.is_active]
-        return badge(str(label), colour)
-
+    state, state_label = state_columns(lambda space: space.is_active, STATES, STATE_COLOURS, ordering="is_active")
     created = column(_("Created at"), lambda space: moment(space.created_at), ordering="created_at")
     activated = column(_("In use since"), lambda space: moment(space.activated_at), ordering="activated_at")

@@ -1,22 +1,19 @@
 """Compactions in the admin: what a draft changes, fact by fact and line by line, and the decision about it."""
 
-from collections.abc import Callable
 from typing import Any
 
 from django.contrib import admin
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext, ngettext_lazy
 from django.utils.translation import gettext_lazy as _
 from unfold.admin import ModelAdmin
-from unfold.dataclasses import ActionDialog
-from unfold.decorators import action, display
+from unfold.decorators import display
 
 from apps.core.admin.kit import (
     NOTHING,
     ReadOnly,
-    apply_on_page,
     badge_column,
     choice_badge,
     column,
@@ -26,8 +23,8 @@ from apps.core.admin.kit import (
     two_lines,
 )
 from apps.core.admin.lists import LongList, UserFilter
+from apps.core.admin.steps import make_dialog, step_action
 from apps.core.pages.sayings import say
-from apps.core.words import Words
 from apps.notes.models import Compaction, CompactionState
 from apps.notes.selectors import compaction_detail
 from apps.notes.services import compaction_apply, compaction_discard, compaction_undo
@@ -49,17 +46,6 @@ STEPS = {
     "discard_this": {CompactionState.DRAFTED, CompactionState.STALE},
     "undo_this": {CompactionState.APPLIED},
 }
-
-
-def step_action(name: str, title: Words, words: Words, button: Words, service: Callable[..., Any], said: Words) -> Any:
-    """Return the button of a compaction's page that takes one of STEPS after a dialog. name: of the method."""
-
-    def take_step(self: Any, request: HttpRequest, form: Any, object_id: str) -> HttpResponse:
-        return apply_on_page(self, request, object_id, service, said=said)
-
-    take_step.__name__ = name  # the theme makes the address and checks permissions by it
-    dialog = ActionDialog(title=title, description=words, form_class=None, form_submit_text=button)
-    return action(description=button, permissions=["view", "decide"], dialog=dialog)(take_step)
 
 
 @admin.register(Compaction)
@@ -128,27 +114,32 @@ class CompactionAdmin(LongList, ReadOnly, ModelAdmin):
 
     apply_this = step_action(
         "apply_this",
-        _("Apply this draft?"),
-        _("MEMORY.md gets this text. The current text is kept as a version, so this can be undone."),
-        _("Apply"),
+        make_dialog(
+            _("Apply this draft?"),
+            _("MEMORY.md gets this text. The current text is kept as a version, so this can be undone."),
+            _("Apply"),
+        ),
         compaction_apply,
-        APPLIED,
+        said=APPLIED,
+        permission="decide",
     )
     discard_this = step_action(
         "discard_this",
-        _("Discard this draft?"),
-        _("MEMORY.md stays as it is."),
-        _("Discard"),
+        make_dialog(_("Discard this draft?"), _("MEMORY.md stays as it is."), _("Discard")),
         compaction_discard,
-        DISCARDED,
+        said=DISCARDED,
+        permission="decide",
     )
     undo_this = step_action(
         "undo_this",
-        _("Undo this compaction?"),
-        _("MEMORY.md goes back to its previous text, unless it has changed since."),
-        _("Undo"),
+        make_dialog(
+            _("Undo this compaction?"),
+            _("MEMORY.md goes back to its previous text, unless it has changed since."),
+            _("Undo"),
+        ),
         compaction_undo,
-        UNDONE,
+        said=UNDONE,
+        permission="decide",
     )
 
     has_decide_permission = required_permission("notes.change_compaction")

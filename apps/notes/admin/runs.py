@@ -6,19 +6,17 @@ from uuid import UUID
 
 from django.contrib import admin
 from django.db.models import QuerySet
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext, ngettext_lazy
 from django.utils.translation import gettext_lazy as _
 from unfold.admin import ModelAdmin, TabularInline
-from unfold.dataclasses import ActionDialog
 from unfold.decorators import action, display
 
 from apps.core.admin.kit import (
     NOTHING,
     ReadOnly,
-    apply_on_page,
     badge_column,
     choice_badge,
     column,
@@ -34,6 +32,7 @@ from apps.core.admin.kit import (
     two_lines,
 )
 from apps.core.admin.lists import SearchedList, UserFilter
+from apps.core.admin.steps import make_dialog, step_action
 from apps.core.domain.errors import NotFoundError
 from apps.core.domain.scope import system_access
 from apps.core.pages.sayings import say
@@ -50,15 +49,6 @@ HIDDEN = {
     "memory_link": ("semantic.view_memory", "memory_id"),
     "receipt_link": ("semantic.view_conflict", "receipt_id"),
 }
-UNDO_DIALOG = ActionDialog(
-    title=_("Undo this fact?"),
-    description=_(
-        "Its line is removed from MEMORY.md unless it was changed since, and its memory is deleted; if it "
-        "superseded another memory, that decision is reverted. Deleted memories can be restored."
-    ),
-    form_class=None,
-    form_submit_text=_("Undo"),
-)
 
 
 class FactInline(ReadOnly, TabularInline):
@@ -245,9 +235,21 @@ class ExtractedFactAdmin(SearchedList, ReadOnly, ModelAdmin):
             gettext("{at} by {actor}{change}"), at=fact.undone_at, actor=fact.undone_by, change=pretty_json(fact.undo)
         )
 
-    @action(description=_("Undo"), icon="undo", permissions=["view", "undo"], dialog=UNDO_DIALOG)
-    def undo_this(self, request: HttpRequest, form: Any, object_id: str) -> HttpResponse:
-        return apply_on_page(self, request, object_id, fact_undo, said=UNDONE)
+    undo_this = step_action(
+        "undo_this",
+        make_dialog(
+            _("Undo this fact?"),
+            _(
+                "Its line is removed from MEMORY.md unless it was changed since, and its memory is deleted; if it "
+                "superseded another memory, that decision is reverted. Deleted memories can be restored."
+            ),
+            _("Undo"),
+        ),
+        fact_undo,
+        said=UNDONE,
+        permission="undo",
+        icon="undo",
+    )
 
     @action(description=_("Undo"), icon="undo", permissions=["undo"])
     def undo_chosen(self, request: HttpRequest, queryset: QuerySet[ExtractedFact]) -> None:

@@ -11,13 +11,11 @@ from django.utils.safestring import SafeString
 from django.utils.translation import gettext, ngettext_lazy
 from django.utils.translation import gettext_lazy as _
 from unfold.admin import ModelAdmin
-from unfold.dataclasses import ActionDialog
 from unfold.decorators import action, display
 
 from apps.core.admin.kit import (
     NOTHING,
     ReadOnly,
-    apply_on_page,
     badge_column,
     choice_badge,
     column,
@@ -32,6 +30,7 @@ from apps.core.admin.kit import (
     two_lines,
 )
 from apps.core.admin.lists import SearchedList, UserFilter
+from apps.core.admin.steps import make_dialog, step_action
 from apps.core.domain.diff import compare_lines
 from apps.notes.admin.person import person_page
 from apps.notes.files.changes import place_of
@@ -47,12 +46,6 @@ KIND_COLOURS = {
 MAX_SHOWN_CHARS = 200_000
 PAGE = "admin:notes_noteversion_change"
 RESTORED = ngettext_lazy("%(count)s version restored.", "%(count)s versions restored.", "count")
-RESTORE_DIALOG = ActionDialog(
-    title=_("Restore this version?"),
-    description=_("The file gets this text. The current text is kept as a version, so this can be undone."),
-    form_class=None,
-    form_submit_text=_("Restore"),
-)
 
 
 class VersionsFilter(admin.SimpleListFilter):
@@ -165,9 +158,18 @@ class NoteVersionAdmin(SearchedList, ReadOnly, ModelAdmin):
             return preformatted(text)
         return preformatted(text[:MAX_SHOWN_CHARS] + "\n\n" + gettext("The rest is not shown here."))
 
-    @action(description=_("Restore"), icon="undo", permissions=["view", "restore"], dialog=RESTORE_DIALOG)
-    def restore_this(self, request: HttpRequest, form: Any, object_id: str) -> HttpResponse:
-        return apply_on_page(self, request, object_id, note_restore, said=RESTORED)
+    restore_this = step_action(
+        "restore_this",
+        make_dialog(
+            _("Restore this version?"),
+            _("The file gets this text. The current text is kept as a version, so this can be undone."),
+            _("Restore"),
+        ),
+        note_restore,
+        said=RESTORED,
+        permission="restore",
+        icon="undo",
+    )
 
     @action(description=_("Search and settings"), icon="person_search", permissions=["view"], url_path="person")
     def person(self, request: HttpRequest) -> HttpResponse:

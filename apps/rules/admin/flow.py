@@ -13,7 +13,7 @@ from django.utils.translation import gettext
 from apps.core.admin.kit import may_view, moment, operator_access
 from apps.core.domain.clock import SYSTEM_CLOCK, utcnow
 from apps.core.pages.sayings import say
-from apps.rules.admin.words import describe_conditions, describe_exception, describe_strategies, own_settings
+from apps.rules.admin.words import count_settings, describe_conditions, describe_exception, describe_strategies
 from apps.rules.domain.documents.rule import DEFAULT_RULE, INFERRED_RULE
 from apps.rules.figures import DecisionFigures, decision_figures
 from apps.rules.forms import DEFAULTS
@@ -23,6 +23,8 @@ from apps.rules.registry import RuleSet, active_rules
 DAYS = 30
 # Of more, the search finds one.
 MAX_SHOWN = 200
+# Besides the settings of its own that a rule has.
+NOT_COUNTED = frozenset({"name", "extends", "description"})
 DECISIONS = "admin:semantic_conflict_changelist"
 
 
@@ -98,7 +100,7 @@ def flow_rows(known: RuleSet, figures: Mapping[str, DecisionFigures] | None) -> 
             description=str(document.get("description") or ""),
             parent=parent or str(DEFAULTS),
             parent_url=rule_url(keys[parent]) if parent in keys else "",
-            own=own_settings(document),
+            own=count_settings({name: value for name, value in document.items() if name not in NOT_COUNTED}),
             problem=say(known.broken.get(name, "")),
             changed=gettext("%(at)s by %(actor)s") % {"at": moment(row.updated_at), "actor": row.updated_by},
             figures=None if figures is None else figures.get(name, DecisionFigures(0)),

@@ -15,6 +15,7 @@ from unfold.admin import ModelAdmin
 from unfold.decorators import action
 
 from apps.core.admin.kit import choice_badge, moment, pretty_json
+from apps.core.admin.steps import copy_columns
 from apps.core.domain.errors import ConflictError, MemoryHubError
 from apps.core.pages.sayings import say
 from apps.core.words import Words
@@ -165,6 +166,10 @@ class MergeRuleAdmin(ModelAdmin):
         may_edit = self.has_change_permission(request, rule) if rule else self.has_add_permission(request)
         form: BaseRuleForm = context["adminform"].form if may_edit else RuleForm(instance=rule)
         sent = getattr(request, "sent_trial", request.POST if request.method == "POST" else None)
+        known, resolved = active_rules(), ""
+        if rule:  # with all that it inherits, or why it cannot be used
+            used = known.rules.get(rule.name)
+            resolved = pretty_json(used.to_document()) if used else say(known.broken.get(rule.name, ""))
         context |= {
             **editor_context(form),
             "preview": saved_context(form) if may_edit else {},
@@ -179,7 +184,7 @@ class MergeRuleAdmin(ModelAdmin):
             "urls": urls_of(rule),
             "history": history_of(rule.name) if rule else [],
             "given": pretty_json(form.before) if rule else "",
-            "resolved": resolved_document(rule) if rule else "",
+            "resolved": resolved,
         }
         return super().render_change_form(request, context, *args, **kwargs)
 
@@ -195,9 +200,7 @@ class MergeRuleAdmin(ModelAdmin):
             services.rule_replace(document=form.document, actor=actor, expected_version=form.cleaned_data[SEEN])
         else:
             services.rule_register(document=form.document, actor=actor)
-        row = MergeRule.objects.get(name=form.document["name"])
-        for field in MergeRule._meta.concrete_fields:
-            setattr(obj, field.attname, getattr(row, field.attname))
+        copy_columns(MergeRule.objects.get(name=form.document["name"]), obj)
         if is_unrehearsed:
             messages.warning(request, NOT_REHEARSED)
 
@@ -290,9 +293,3 @@ def history_of(name: str) -> list[dict[str, Any]]:
         }
         for change in rule_history(name)[:SHOWN_VERSIONS]
     ]
-
-
-def resolved_document(rule: MergeRule) -> str:
-    """Return a rule with all that it inherits as JSON, or why it cannot be used."""
-    resolved = active_rules().rules.get(rule.name)
-    return pretty_json(resolved.to_document()) if resolved else say(active_rules().broken.get(rule.name, ""))

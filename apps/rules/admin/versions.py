@@ -10,10 +10,19 @@ from django.utils.safestring import SafeString
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 from unfold.admin import ModelAdmin
-from unfold.dataclasses import ActionDialog
 from unfold.decorators import action, display
 
-from apps.core.admin.kit import ReadOnly, after_dialog, badge_column, choice_badge, column, found_or_404, moment
+from apps.core.admin.kit import (
+    ReadOnly,
+    after_dialog,
+    badge_column,
+    choice_badge,
+    column,
+    found_or_404,
+    moment,
+    required_permission,
+)
+from apps.core.admin.steps import make_dialog
 from apps.core.domain.errors import MemoryHubError
 from apps.core.pages.sayings import say
 from apps.rules import services
@@ -22,11 +31,10 @@ from apps.rules.domain.documents.differences import diff_lines, setting_changes
 from apps.rules.models import MergeRule, MergeRuleVersion
 
 ACTION_COLOURS = {"registered": "success", "updated": "info", "deleted": "danger", "restored": "warning"}
-RESTORE_DIALOG = ActionDialog(
-    title=_("Restore the rule as of this change?"),
-    description=_("The rule goes back to what it was then. Its current state stays in the history."),
-    form_class=None,
-    form_submit_text=_("Restore"),
+RESTORE_DIALOG = make_dialog(
+    _("Restore the rule as of this change?"),
+    _("The rule goes back to what it was then. Its current state stays in the history."),
+    _("Restore"),
 )
 
 
@@ -77,5 +85,4 @@ class MergeRuleVersionAdmin(ReadOnly, ModelAdmin):
         row = MergeRule.objects.get(name=change.rule_name)
         return after_dialog(request, reverse("admin:rules_mergerule_change", args=[row.pk]))
 
-    def has_restore_permission(self, request: HttpRequest, obj: Any = None) -> bool:
-        return request.user.has_perm("rules.change_mergerule")
+    has_restore_permission = required_permission("rules.change_mergerule")

@@ -109,12 +109,6 @@ def list_settings(changes: list[SettingChange]) -> str:
     return format_html(gettext("{names} and {count} more"), names=names, count=len(paths) - MAX_PATHS)
 
 
-def own_settings(document: Mapping[str, Any]) -> int:
-    """Return how many settings a document has besides name, description and what it extends."""
-    sections = {name: value for name, value in document.items() if name not in {"name", "extends", "description"}}
-    return sum(count_values(value) for value in sections.values())
-
-
-def count_values(value: Any) -> int:
-    """Return the number of values in a section; 1 for a value."""
-    return sum(map(count_values, value.values())) if isinstance(value, Mapping) else 1
+def count_settings(value: Any) -> int:
+    """Return the number of values in a document or a section of it; 1 for a value."""
+    return sum(map(count_settings, value.values())) if isinstance(value, Mapping) else 1

@@ -33,13 +33,7 @@ from apps.core.admin.kit import (
     text_column,
     two_lines,
 )
-from apps.core.admin.lists import (
-    HouseholdFilter,
-    IdentifierFilter,
-    PersonaFilter,
-    SearchedList,
-    UserFilter,
-)
+from apps.core.admin.lists import SCOPE_FILTERS, IdentifierFilter, SearchedList
 from apps.core.pages.sayings import say
 from apps.semantic.bridge.ingest import ingestions_retry
 from apps.semantic.models import BridgeAudit, Ingestion, IngestionStatus, Memory
@@ -89,7 +83,7 @@ class IngestionAdmin(BridgeRecordAdmin):
     """The way of events to memories. Their contents are shown on the pages of events and memories only."""
 
     list_display = ["event", "state", "memory_link", "whose", "policy", "when"]
-    list_filter = ["status", PolicyFilter, UserFilter, HouseholdFilter, PersonaFilter]
+    list_filter = ["status", PolicyFilter, *SCOPE_FILTERS]
     list_select_related = ["memory"]
     search_fields = ["event_id"]  # shows the box; `find_by_id` decides
     search_help_text = _("The id of an event or of a memory")
@@ -188,7 +182,7 @@ class BridgeAuditAdmin(BridgeRecordAdmin):
 
     list_display = ["what", "memory_short", "whose", "events", "pruning", "when"]
     list_filter = [
-        "action", "reason", PolicyFilter, UserFilter, HouseholdFilter, PersonaFilter, ("at", RangeDateTimeFilter),
+        "action", "reason", PolicyFilter, *SCOPE_FILTERS, ("at", RangeDateTimeFilter),
     ]  # fmt: skip
     search_fields = ["memory"]  # shows the box; `find_by_id` decides
     search_help_text = _("The id of a memory")

@@ -14,14 +14,12 @@ from django.utils.safestring import SafeString
 from django.utils.translation import gettext, ngettext_lazy
 from django.utils.translation import gettext_lazy as _
 from unfold.admin import ModelAdmin
-from unfold.dataclasses import ActionDialog
 from unfold.decorators import action, display
 from unfold.forms import BaseDialogForm
 
 from apps.core.admin.kit import (
     NOTHING,
     ReadOnly,
-    apply_on_page,
     choice_badge,
     column,
     confirmation,
@@ -35,7 +33,8 @@ from apps.core.admin.kit import (
     stacked,
     two_lines,
 )
-from apps.core.admin.lists import as_uuid
+from apps.core.admin.lists import LongList, as_uuid
+from apps.core.admin.steps import make_dialog, step_action
 from apps.core.pages.sayings import say
 from apps.core.words import Words
 from apps.semantic.admin.bulk_revert import bulk_revert_page
@@ -86,35 +85,23 @@ class ConsequencesForm(BaseDialogForm):
         return {"sentences": describe_consequences(receipt, self.step, may_read=may_read)}
 
 
-def step_action(
+def review_step(
     name: str, title: Words, button: Words, service: Callable[..., Any], said: Words, icon: str | None = None
 ) -> Any:
     """Return the button of a receipt's page that takes one of STEPS after a dialog. name: of the method."""
-
-    def take_step(self: Any, request: HttpRequest, form: Any, object_id: str) -> HttpResponse:
-        return apply_on_page(self, request, object_id, service, said=said)
-
-    take_step.__name__ = name  # the theme makes the address and checks permissions by it
-    form = type("StepForm", (ConsequencesForm,), {"step": STEPS[name]})
-    dialog = ActionDialog(title=title, description="", form_class=form, form_submit_text=button)
-    return action(description=button, icon=icon, permissions=["view", "review"], dialog=dialog)(take_step)
+    dialog = make_dialog(title, "", button, type("StepForm", (ConsequencesForm,), {"step": STEPS[name]}))
+    return step_action(name, dialog, service, said=said, permission="review", icon=icon)
 
 
 @admin.register(Conflict)
-class ConflictAdmin(ReadOnly, ModelAdmin):
+class ConflictAdmin(LongList, ReadOnly, ModelAdmin):
     """Receipts are read-only; reviews of them go through the services."""
 
     list_display = ["memories", "outcome_now", "decided_by", "rule_then", "whose", "when"]
     list_filter = FILTERS
-    list_filter_submit = True
     list_filter_sheet = True
-    list_fullwidth = True
     list_disable_select_all = True  # each decision is a transaction of its own; more of them: revert many
-    list_per_page = 50
-    show_full_result_count = False
-    show_facets = admin.ShowFacets.NEVER  # they would count all receipts, once for each choice
     paginator = ReceiptPaginator
-    ordering = ["-id"]
     search_fields = ["uuid"]  # shows the box; `get_search_results` decides
     search_help_text = _("Words in either memory, or an id")
     actions = ["accept_chosen", "revert_chosen"]
@@ -217,31 +204,31 @@ class ConflictAdmin(ReadOnly, ModelAdmin):
         actions = super().get_actions_detail(request, object_id)
         return [one for one in actions if STEPS[one.method.original_function_name] in steps]
 
-    accept_this = step_action(
+    accept_this = review_step(
         "accept_this", _("Accept this decision?"), _("Accept"), conflict_accept, ACCEPTED, icon="check"
     )
-    keep_candidate = step_action(
+    keep_candidate = review_step(
         "keep_candidate",
         _("Keep the candidate?"),
         _("Keep candidate"),
         partial(conflict_override, winner=Winner.CANDIDATE),
         OVERRIDDEN,
     )
-    keep_existing = step_action(
+    keep_existing = review_step(
         "keep_existing",
         _("Keep the existing memory?"),
         _("Keep existing"),
         partial(conflict_override, winner=Winner.EXISTING),
         OVERRIDDEN,
     )
-    keep_both = step_action(
+    keep_both = review_step(
         "keep_both",
         _("Keep both memories?"),
         _("Keep both"),
         partial(conflict_override, winner=Winner.BOTH),
         OVERRIDDEN,
     )
-    revert_this = step_action(
+    revert_this = review_step(
         "revert_this", _("Revert this decision?"), _("Revert"), conflict_revert, REVERTED, icon="undo"
     )
 

@@ -10,14 +10,12 @@ from django.urls import reverse
 from django.utils.translation import gettext, ngettext_lazy
 from django.utils.translation import gettext_lazy as _
 from unfold.admin import ModelAdmin
-from unfold.dataclasses import ActionDialog
 from unfold.decorators import action, display
 
 from apps.core.admin.kit import (
     NOTHING,
     NamedSettings,
     after_dialog,
-    badge,
     badge_column,
     column,
     excerpt,
@@ -25,7 +23,9 @@ from apps.core.admin.kit import (
     list_link,
     moment,
     scope_in_words,
+    state_columns,
 )
+from apps.core.admin.steps import copy_columns, make_dialog
 from apps.core.domain.errors import NotFoundError
 from apps.core.words import Words
 from apps.semantic.consolidation.services import (
@@ -47,17 +47,15 @@ STATES = {
 }
 STATE_COLOURS = {"off": None, "paused": "warning", "scheduled": "success", "running": "info", "failed": "danger"}
 MODE_COLOURS = {"notice": "info", "decide": "warning"}
-RUN_DIALOG = ActionDialog(
-    title=_("Run it now?"),
-    description=_("One run, within its limits, in the background. It does not have to be enabled."),
-    form_class=None,
-    form_submit_text=_("Run"),
+RUN_DIALOG = make_dialog(
+    _("Run it now?"),
+    _("One run, within its limits, in the background. It does not have to be enabled."),
+    _("Run"),
 )
-RESET_DIALOG = ActionDialog(
-    title=_("Start over with the first memory?"),
-    description=_("The next run compares all memories again. Pairs that have a receipt are skipped as before."),
-    form_class=None,
-    form_submit_text=_("Start over"),
+RESET_DIALOG = make_dialog(
+    _("Start over with the first memory?"),
+    _("The next run compares all memories again. Pairs that have a receipt are skipped as before."),
+    _("Start over"),
 )
 WHAT = (None, {"fields": ["name", "enabled", "mode"]})
 WHERE = (
@@ -124,8 +122,7 @@ class ConsolidationAdmin(NamedSettings, ModelAdmin):
 
     # Columns
 
-    state = column(_("State"), lambda row: (state_of(row), STATES[state_of(row)]), colours=STATE_COLOURS)
-    state_label = column(_("State"), lambda row: badge(str(STATES[state_of(row)]), STATE_COLOURS[state_of(row)]))
+    state, state_label = state_columns(state_of, STATES, STATE_COLOURS)
     does = badge_column("mode", _("Mode"), MODE_COLOURS)
     receipts = column(
         _("Receipts"),
@@ -210,8 +207,7 @@ class ConsolidationAdmin(NamedSettings, ModelAdmin):
             saved = consolidation_update(pk=obj.pk, settings=changed)
         else:
             return
-        for field in Consolidation._meta.concrete_fields:
-            setattr(obj, field.attname, getattr(saved, field.attname))
+        copy_columns(saved, obj)
 
     def delete_model(self, request: HttpRequest, obj: Consolidation) -> None:
         consolidation_delete(pk=obj.pk)

@@ -15,7 +15,7 @@ from apps.core.domain.clock import SYSTEM_CLOCK, utcnow
 from apps.core.domain.errors import MemoryHubError
 from apps.core.pages.sayings import say
 from apps.rules.selectors import MergeRule, document_mark
-from apps.rules.services import NEEDED_TO_REHEARSE, BaseRuleForm, RuleForm, setting_name
+from apps.rules.services import NEEDED_TO_REHEARSE, RuleForm, setting_name
 from apps.semantic.admin.rehearsal import row_of
 from apps.semantic.conflicts.rehearsal import EDIT_DECISIONS, SECONDS, EditRehearsal, key_of, rehearse_edits
 
@@ -45,20 +45,15 @@ def rehearse_unsaved(request: HttpRequest, pk: int | None = None) -> HttpRespons
     with try_session_lock(LOCK, request.user.pk) as is_free:
         if not is_free:
             return render(request, "busy")
-        return rehearsed(request, form)
-
-
-def rehearsed(request: HttpRequest, form: BaseRuleForm) -> HttpResponse:
-    """Return the answer to a form that differs from the rule."""
-    mark = document_mark(form.document)
-    try:
-        found = rehearse_edits(operator_access(request), form.before, form.document)
-    except MemoryHubError as error:
-        return render(request, "invalid", problems=[say(str(error.detail))], words=gettext("Not rehearsed."))
-    tally, now = found.rehearsal.decisions.tally, utcnow(SYSTEM_CLOCK)
-    words = gettext("These edits are rehearsed: %(due)s of %(replayed)s would differ.")
-    words %= {"due": len(found.due), "replayed": tally.replayed}
-    return render(request, "done", mark=mark, words=words, now=now, **rehearsal_context(found))
+        mark = document_mark(form.document)
+        try:
+            found = rehearse_edits(operator_access(request), form.before, form.document)
+        except MemoryHubError as error:
+            return render(request, "invalid", problems=[say(str(error.detail))], words=gettext("Not rehearsed."))
+        tally, now = found.rehearsal.decisions.tally, utcnow(SYSTEM_CLOCK)
+        words = gettext("These edits are rehearsed: %(due)s of %(replayed)s would differ.")
+        words %= {"due": len(found.due), "replayed": tally.replayed}
+        return render(request, "done", mark=mark, words=words, now=now, **rehearsal_context(found))
 
 
 def rehearsal_context(found: EditRehearsal) -> dict[str, Any]:

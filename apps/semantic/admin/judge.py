@@ -9,10 +9,10 @@ from django.urls import reverse
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 from unfold.admin import ModelAdmin
-from unfold.dataclasses import ActionDialog
-from unfold.decorators import action
+from unfold.decorators import action, display
 
-from apps.core.admin.kit import after_dialog, badge, column, excerpt, found_or_404, list_link, moment
+from apps.core.admin.kit import after_dialog, column, excerpt, found_or_404, list_link, moment, state_columns
+from apps.core.admin.steps import make_dialog
 from apps.core.pages.sayings import say
 from apps.semantic.judge.services import (
     SETTINGS,
@@ -36,14 +36,13 @@ STATE_COLOURS = {
     JudgeState.OFF: None, JudgeState.NO_MODEL: "warning", JudgeState.BUDGET: "warning", JudgeState.QUOTA: "info",
     JudgeState.READY: "success",
 }  # fmt: skip
-RUN_DIALOG = ActionDialog(
-    title=_("Run it now?"),
-    description=_(
+RUN_DIALOG = make_dialog(
+    _("Run it now?"),
+    _(
         "One run, within its limits, in the background. It does not have to be enabled. The texts of undecided "
         "memories are sent to the chat model's provider."
     ),
-    form_class=None,
-    form_submit_text=_("Run"),
+    _("Run"),
 )
 SWITCH = (None, {"fields": ["enabled"]})
 HOW_MUCH = (_("Limits"), {"fields": ["pairs_per_day", "max_seconds"]})
@@ -60,29 +59,6 @@ def status_of(judge: Judge) -> JudgeStatus:
     return status
 
 
-def state_of(judge: Judge) -> JudgeState:
-    """Return whether the judge is ready, or what it lacks."""
-    return status_of(judge).state
-
-
-def counts_of(judge: Judge) -> str:
-    """Return how many pairs have which verdict, or none."""
-    counts = status_of(judge).counts
-    return ", ".join(f"{count:,} {say(name)}" for name, count in sorted(counts.items())) or gettext("none yet")
-
-
-def last_run_of(judge: Judge) -> str:
-    """Return when the last run was, how long it took, and why it ended."""
-    if judge.last_run_at is None:
-        return gettext("never")
-    text = gettext("%(at)s, %(seconds)s s, %(end)s") % {
-        "at": moment(judge.last_run_at),
-        "seconds": f"{judge.last_run_seconds or 0:.1f}",
-        "end": say(judge.last_end.replace("_", " ")),
-    }
-    return excerpt(f"{text}: {judge.last_error}") if judge.last_error else text
-
-
 @admin.register(Judge)
 class JudgeAdmin(ModelAdmin):
     """The one row of settings, which exists once a page shows it, and what the judge has done."""
@@ -97,8 +73,7 @@ class JudgeAdmin(ModelAdmin):
     # Columns
 
     name = column(_("Name"), lambda __: gettext("The judge"))
-    state = column(_("State"), lambda row: (state_of(row), STATES[state_of(row)]), colours=STATE_COLOURS)
-    state_label = column(_("State"), lambda row: badge(str(STATES[state_of(row)]), STATE_COLOURS[state_of(row)]))
+    state, state_label = state_columns(lambda row: status_of(row).state, STATES, STATE_COLOURS)
     asked_model = column(_("Model"), lambda row: status_of(row).model or gettext("none is configured"))
     waiting = column(_("Receipts waiting"), lambda row: f"{status_of(row).waiting:,}")
     today = column(
@@ -108,14 +83,28 @@ class JudgeAdmin(ModelAdmin):
             % {"asked": f"{status_of(row).asked_today:,}", "most": f"{row.pairs_per_day:,}"}
         ),
     )
-    verdicts = column(_("Verdicts"), counts_of)
     receipts = column(
         _("Receipts"),
         lambda __: list_link(
             "admin:semantic_conflict_changelist", gettext("What it decided"), origin=Origin.JUDGE.value, state="all"
         ),
     )
-    last_run = column(_("Last run"), last_run_of)
+
+    @display(description=_("Verdicts"))
+    def verdicts(self, judge: Judge) -> str:
+        counts = status_of(judge).counts
+        return ", ".join(f"{count:,} {say(name)}" for name, count in sorted(counts.items())) or gettext("none yet")
+
+    @display(description=_("Last run"))
+    def last_run(self, judge: Judge) -> str:
+        if judge.last_run_at is None:
+            return gettext("never")
+        text = gettext("%(at)s, %(seconds)s s, %(end)s") % {
+            "at": moment(judge.last_run_at),
+            "seconds": f"{judge.last_run_seconds or 0:.1f}",
+            "end": say(judge.last_end.replace("_", " ")),
+        }
+        return excerpt(f"{text}: {judge.last_error}") if judge.last_error else text
 
     # One row, always
 

@@ -20,14 +20,12 @@ from django.utils.translation import gettext, ngettext_lazy
 from django.utils.translation import gettext_lazy as _
 from unfold.admin import ModelAdmin, TabularInline
 from unfold.contrib.filters.admin import FieldTextFilter, RangeDateTimeFilter
-from unfold.dataclasses import ActionDialog
 from unfold.decorators import action, display
 
 from apps.core.admin.kit import (
     NOTHING,
     Described,
     ReadOnly,
-    apply_on_page,
     badge,
     badge_column,
     choice_badge,
@@ -51,6 +49,7 @@ from apps.core.admin.kit import (
     text_column,
     two_lines,
 )
+from apps.core.admin.steps import make_dialog, step_action
 from apps.core.domain.clock import SYSTEM_CLOCK, utcnow
 from apps.core.domain.errors import MemoryHubError
 from apps.core.pages.origins import WORDS as ORIGINS
@@ -69,18 +68,6 @@ from apps.semantic.selectors import last_removals
 # Other actions of a history are warnings.
 ACTION_COLOURS = {"created": "info", "reinforced": "success", "restored": "success", "deleted": "danger"}
 SHOWN_CHANGE_CHARS = 200
-DELETE_DIALOG = ActionDialog(
-    title=_("Delete this memory?"),
-    description=_("Searches no longer find it. It is kept with its history and can be restored."),
-    form_class=None,
-    form_submit_text=_("Delete"),
-)
-RESTORE_DIALOG = ActionDialog(
-    title=_("Restore this memory?"),
-    description=_("Searches find it again, as before it was deleted."),
-    form_class=None,
-    form_submit_text=_("Restore"),
-)
 DELETED = ngettext_lazy("%(count)s memory deleted.", "%(count)s memories deleted.", "count")
 RESTORED = ngettext_lazy("%(count)s memory restored.", "%(count)s memories restored.", "count")
 # A deletion of several memories is undone together within this time.
@@ -306,13 +293,26 @@ class MemoryAdmin(ReadOnly, ModelAdmin):
     def restore(self, request: HttpRequest, queryset: QuerySet[Memory]) -> None:
         for_each(request, queryset.values_list("uuid", flat=True), services.memory_restore, said=RESTORED)
 
-    @action(description=_("Delete"), icon="delete", permissions=["view", "soft_delete"], dialog=DELETE_DIALOG)
-    def soft_delete_this(self, request: HttpRequest, form: Any, object_id: str) -> HttpResponse:
-        return apply_on_page(self, request, object_id, services.memory_delete, said=DELETED)
-
-    @action(description=_("Restore"), icon="restore_from_trash", permissions=["view", "restore"], dialog=RESTORE_DIALOG)
-    def restore_this(self, request: HttpRequest, form: Any, object_id: str) -> HttpResponse:
-        return apply_on_page(self, request, object_id, services.memory_restore, said=RESTORED)
+    soft_delete_this = step_action(
+        "soft_delete_this",
+        make_dialog(
+            _("Delete this memory?"),
+            _("Searches no longer find it. It is kept with its history and can be restored."),
+            _("Delete"),
+        ),
+        services.memory_delete,
+        said=DELETED,
+        permission="soft_delete",
+        icon="delete",
+    )
+    restore_this = step_action(
+        "restore_this",
+        make_dialog(_("Restore this memory?"), _("Searches find it again, as before it was deleted."), _("Restore")),
+        services.memory_restore,
+        said=RESTORED,
+        permission="restore",
+        icon="restore_from_trash",
+    )
 
     def get_actions_detail(self, request: HttpRequest, object_id: Any) -> list[Any]:
         """Return restore for a deleted memory, and delete for every other; nothing for one that is kept up to date."""

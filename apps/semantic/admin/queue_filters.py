@@ -5,13 +5,13 @@ from typing import Any
 from django.db.models import F, OuterRef, QuerySet, Subquery
 from django.db.models.functions import Left
 from django.http import HttpRequest
-from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 from unfold.contrib.filters.admin import DropdownFilter, RangeDateTimeFilter, RangeNumericFilter
 from unfold.views import ChangeList
 
 from apps.core.admin.kit import operator_access
-from apps.core.admin.lists import BoundedPaginator, HouseholdFilter, PersonaFilter, UserFilter, comparable
+from apps.core.admin.lists import SCOPE_FILTERS, BoundedPaginator, comparable
+from apps.core.admin.steps import OpenFirstFilter
 from apps.core.pages.sayings import say
 from apps.rules.domain.engine.arbitration import Strategy
 from apps.rules.domain.engine.signals import SignalType
@@ -20,27 +20,13 @@ from apps.semantic.conflicts.queue import decided_rules
 from apps.semantic.models import Conflict, Origin, ReviewState
 
 SHOWN_CONTENT_CHARS = 240
-ALL = "all"
 # Large columns that the list does not show.
 DOCUMENTS = ("rule", "signals", "records", "merge", "others", "transitions")
 Receipts = QuerySet[Conflict]
 
 
-class StateFilter(DropdownFilter):
-    """Filter by state: open receipts unless another state is chosen."""
-
-    title, parameter_name = _("state"), "state"
-    all_option = None
-
-    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
-        return [*((str(state.value), gettext(state.label)) for state in ReviewState), (ALL, gettext("All"))]
-
-    def value(self) -> str:
-        chosen = super().value()
-        return chosen if chosen in {ALL, *ReviewState.values} else ReviewState.OPEN.value
-
-    def queryset(self, request: HttpRequest, queryset: Receipts) -> Receipts:
-        return queryset if self.value() == ALL else queryset.filter(state=self.value())
+class StateFilter(OpenFirstFilter):
+    title, all_words, states = _("state"), _("All"), ReviewState
 
 
 class NameFilter(DropdownFilter):
@@ -91,9 +77,7 @@ FILTERS = [
     RuleFilter,
     StrategyFilter,
     SignalFilter,
-    UserFilter,
-    HouseholdFilter,
-    PersonaFilter,
+    *SCOPE_FILTERS,
     ("at", RangeDateTimeFilter),
     ("confidence", RangeNumericFilter),
 ]

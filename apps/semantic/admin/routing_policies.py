@@ -14,6 +14,7 @@ from unfold.decorators import display
 from unfold.widgets import UnfoldAdminTextareaWidget
 
 from apps.core.admin.kit import LinesField, NamedSettings, column, list_link, moment_column, two_lines
+from apps.core.admin.steps import copy_columns
 from apps.core.domain.errors import NotFoundError
 from apps.core.pages.sayings import say
 from apps.episodic.selectors import timeline_health
@@ -156,8 +157,7 @@ class RoutingPolicyAdmin(NamedSettings, ModelAdmin):
             saved = policy_update(pk=obj.pk, settings=settings)
         else:
             saved = policy_create(name=obj.name, settings=settings)
-        for field in RoutingPolicy._meta.concrete_fields:
-            setattr(obj, field.attname, getattr(saved, field.attname))
+        copy_columns(saved, obj)
 
     def delete_model(self, request: HttpRequest, obj: RoutingPolicy) -> None:
         policy_delete(pk=obj.pk)

@@ -6,20 +6,18 @@ from uuid import UUID
 
 from django.contrib import admin
 from django.db.models import QuerySet
-from django.http import HttpRequest, HttpResponse
+from django.http import HttpRequest
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext, ngettext_lazy
 from django.utils.translation import gettext_lazy as _
 from unfold.admin import ModelAdmin
-from unfold.contrib.filters.admin import DropdownFilter, RelatedDropdownFilter
-from unfold.dataclasses import ActionDialog
+from unfold.contrib.filters.admin import RelatedDropdownFilter
 from unfold.decorators import action, display
 from unfold.forms import BaseDialogForm
 
 from apps.core.admin.kit import (
     NOTHING,
     ReadOnly,
-    apply_on_page,
     badge,
     badge_column,
     choice_badge,
@@ -33,6 +31,7 @@ from apps.core.admin.kit import (
     two_lines,
 )
 from apps.core.admin.lists import SearchedList
+from apps.core.admin.steps import OpenFirstFilter, make_dialog, step_action
 from apps.core.pages.sayings import say
 from apps.core.words import Words
 from apps.semantic.selectors import ManagedMemory, managed_get
@@ -74,7 +73,6 @@ KEEP = (
     _("Nothing is changed: the pointer stays as it is, and the conflict leaves the list."),
     _("Later syncs leave it alone until the difference changes."),
 )
-ALL = "all"
 RESOLVED = ngettext_lazy("%(count)s conflict resolved.", "%(count)s conflicts resolved.", "count")
 TYPE_COLOURS = {
     "hash_mismatch": "info", "orphaned_pointer": "danger", "duplicate_pointer": "warning", "status_change": "info",
@@ -167,21 +165,8 @@ def item_card(item: KnowledgeItem, *, may_read: bool) -> dict[str, Any]:
     }
 
 
-class StateFilter(DropdownFilter):
-    """Filter by state: conflicts that wait for a person unless another state is chosen."""
-
-    title, parameter_name = _("state"), "state"
-    all_option = None
-
-    def lookups(self, request: HttpRequest, model_admin: Any) -> list[tuple[str, str]]:
-        return [*((str(state.value), gettext(state.label)) for state in SyncConflictState), (ALL, gettext("All"))]
-
-    def value(self) -> str:
-        chosen = super().value()
-        return chosen if chosen in {ALL, *SyncConflictState.values} else SyncConflictState.OPEN.value
-
-    def queryset(self, request: HttpRequest, queryset: QuerySet[PointerConflict]) -> QuerySet[PointerConflict]:
-        return queryset if self.value() == ALL else queryset.filter(state=self.value())
+class StateFilter(OpenFirstFilter):
+    title, all_words, states = _("state"), _("All"), SyncConflictState
 
 
 class ConsequencesForm(BaseDialogForm):
@@ -195,17 +180,11 @@ class ConsequencesForm(BaseDialogForm):
         return {"sentences": describe_consequences(conflict, self.resolution) if conflict else []}
 
 
-def step_action(name: str, title: Words, button: Words, icon: str) -> Any:
+def resolution_step(name: str, title: Words, button: Words, icon: str) -> Any:
     """Return the button of a conflict's page that applies one of STEPS after a dialog. name: of the method."""
-
-    def take_step(self: Any, request: HttpRequest, form: Any, object_id: str) -> HttpResponse:
-        service = partial(conflict_resolve, resolution=STEPS[name])
-        return apply_on_page(self, request, object_id, service, said=RESOLVED)
-
-    take_step.__name__ = name  # the theme makes the address and checks permissions by it
-    form = type("StepForm", (ConsequencesForm,), {"resolution": STEPS[name]})
-    dialog = ActionDialog(title=title, description="", form_class=form, form_submit_text=button)
-    return action(description=button, icon=icon, permissions=["view", "resolve"], dialog=dialog)(take_step)
+    dialog = make_dialog(title, "", button, type("StepForm", (ConsequencesForm,), {"resolution": STEPS[name]}))
+    service = partial(conflict_resolve, resolution=STEPS[name])
+    return step_action(name, dialog, service, said=RESOLVED, permission="resolve", icon=icon)
 
 
 @admin.register(PointerConflict)
@@ -276,9 +255,9 @@ class PointerConflictAdmin(SearchedList, ReadOnly, ModelAdmin):
         allowed = allowed_resolutions(ConflictType(conflict.type))
         return [one for one in actions if STEPS[one.method.original_function_name] in allowed]
 
-    update_this = step_action("update_this", _("Update the memory?"), _("Update"), "edit")
-    delete_this = step_action("delete_this", _("Delete the memory?"), _("Delete"), "delete")
-    keep_this = step_action("keep_this", _("Leave the memory as it is?"), _("Leave as it is"), "bookmark")
+    update_this = resolution_step("update_this", _("Update the memory?"), _("Update"), "edit")
+    delete_this = resolution_step("delete_this", _("Delete the memory?"), _("Delete"), "delete")
+    keep_this = resolution_step("keep_this", _("Leave the memory as it is?"), _("Leave as it is"), "bookmark")
 
     @action(description=_("Do what is suggested"), icon="check", permissions=["resolve"])
     def apply_suggested(self, request: HttpRequest, queryset: QuerySet[PointerConflict]) -> None:

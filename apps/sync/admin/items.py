@@ -16,7 +16,6 @@ from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 from unfold.admin import ModelAdmin
 from unfold.contrib.filters.admin import RelatedDropdownFilter
-from unfold.dataclasses import ActionDialog
 from unfold.decorators import action, display
 from unfold.widgets import UnfoldAdminSelectWidget
 
@@ -39,6 +38,7 @@ from apps.core.admin.kit import (
     two_lines,
 )
 from apps.core.admin.lists import SearchedList, UserFilter
+from apps.core.admin.steps import make_dialog
 from apps.core.domain.errors import MemoryHubError
 from apps.core.domain.scope import Access
 from apps.core.pages.sayings import say
@@ -70,14 +70,13 @@ SEVERITY_COLOURS = {"blocking": "danger", "warning": "warning", "info": "info"}
 MAX_SHOWN_LINES = 5_000
 MAX_SUBJECT_CHARS = 60
 MAX_WORDS, MAX_NAMED = 8, 3
-SYNC_DIALOG = ActionDialog(
-    title=_("Sync this item?"),
-    description=_(
+SYNC_DIALOG = make_dialog(
+    _("Sync this item?"),
+    _(
         "Its file is read again, and its pointer is created, rewritten or deleted accordingly. Other items stay as "
         "they are."
     ),
-    form_class=None,
-    form_submit_text=_("Sync"),
+    _("Sync"),
 )
 
 

@@ -12,12 +12,12 @@ from django.urls import reverse
 from django.utils.translation import gettext_lazy as _
 from django.utils.translation import ngettext, override
 from unfold.admin import ModelAdmin
-from unfold.dataclasses import ActionDialog
 from unfold.decorators import action
 from unfold.forms import BaseDialogForm
 from unfold.widgets import UnfoldAdminTextInputWidget
 
 from apps.core.admin.kit import after_dialog, found_or_404, operator_access
+from apps.core.admin.steps import make_dialog
 from apps.core.domain.errors import MemoryHubError
 from apps.core.pages.sayings import say
 from apps.core.words import Words
@@ -26,32 +26,29 @@ from apps.sync.models import KnowledgeSource, SyncKind, SyncRun
 from apps.sync.services import source_pause, source_resume
 
 ON_PAGE = ["view", "change"]
-SYNC_DIALOG = ActionDialog(
-    title=_("Sync it now?"),
-    description=_(
+SYNC_DIALOG = make_dialog(
+    _("Sync it now?"),
+    _(
         "What has changed since the last sync is fetched, read and written, in the background. The first sync "
         "of a source, and one after its history was rewritten, reads everything."
     ),
-    form_class=None,
-    form_submit_text=_("Sync"),
+    _("Sync"),
 )
-FULL_DIALOG = ActionDialog(
-    title=_("Read everything again?"),
-    description=_(
+FULL_DIALOG = make_dialog(
+    _("Read everything again?"),
+    _(
         "Every file is read again and compared with every pointer, in the background. Pointers that are correct are "
         "not rewritten, and nothing unchanged is embedded again."
     ),
-    form_class=None,
-    form_submit_text=_("Sync everything"),
+    _("Sync everything"),
 )
-RESUME_DIALOG = ActionDialog(
-    title=_("Let triggers start syncs again?"),
-    description=_(
+RESUME_DIALOG = make_dialog(
+    _("Let triggers start syncs again?"),
+    _(
         "A due sync starts within a minute. After a rollback it would write what was rolled back again, unless the "
         "source has changed in the meantime."
     ),
-    form_class=None,
-    form_submit_text=_("Resume"),
+    _("Resume"),
 )
 
 
@@ -66,14 +63,14 @@ class PauseForm(BaseDialogForm):
     )
 
 
-PAUSE_DIALOG = ActionDialog(
-    title=_("Pause this source?"),
-    description=_(
+PAUSE_DIALOG = make_dialog(
+    _("Pause this source?"),
+    _(
         "No trigger starts a sync until it is resumed; its pointers stay as they are and can still be found. It can "
         "still be synced by hand."
     ),
-    form_class=PauseForm,
-    form_submit_text=_("Pause"),
+    _("Pause"),
+    PauseForm,
 )
 
 

@@ -27,6 +27,7 @@ from apps.core.admin.kit import (
     two_lines,
 )
 from apps.core.admin.lists import UserFilter
+from apps.core.admin.steps import OneButton, copy_columns
 from apps.core.domain.errors import MemoryHubError
 from apps.core.pages.sayings import say
 from apps.sync.admin.preview import preview_page
@@ -161,7 +162,7 @@ def why_of(source: Any) -> str:
 
 
 @admin.register(KnowledgeSource)
-class KnowledgeSourceAdmin(SourceSteps):
+class KnowledgeSourceAdmin(OneButton, SourceSteps):
     """Sources. Every change goes through the services; a deletion says what it takes along."""
 
     form = SourceForm
@@ -298,16 +299,9 @@ class KnowledgeSourceAdmin(SourceSteps):
 
     # Changes
 
-    def changeform_view(
-        self,
-        request: HttpRequest,
-        object_id: str | None = None,
-        form_url: str = "",
-        extra_context: dict[str, Any] | None = None,
-    ) -> Any:
-        buttons = {"show_save_and_add_another": False, "show_save_and_continue": False}
+    def changeform_view(self, request: HttpRequest, *args: Any, **kwargs: Any) -> Any:
         try:
-            return super().changeform_view(request, object_id, form_url, buttons | (extra_context or {}))
+            return super().changeform_view(request, *args, **kwargs)
         except MemoryHubError as error:  # what the form could not know, such as a name that was taken since
             messages.error(request, say(str(error.detail)))
             return HttpResponseRedirect(request.get_full_path())
@@ -320,8 +314,7 @@ class KnowledgeSourceAdmin(SourceSteps):
             saved = source_update(access=access, uuid=obj.uuid, values=values)
         else:
             return
-        for field in KnowledgeSource._meta.concrete_fields:
-            setattr(obj, field.attname, getattr(saved, field.attname))
+        copy_columns(saved, obj)
 
     def response_add(
         self, request: HttpRequest, obj: KnowledgeSource, post_url_continue: str | None = None

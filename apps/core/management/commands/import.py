@@ -8,7 +8,7 @@ from typing import Any, BinaryIO
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from apps.core.domain.errors import MemoryHubError
-from apps.core.personal.load import MAX_LINE_BYTES, LoadReport, import_lines
+from apps.core.personal.load import MAX_LINE_BYTES, import_lines
 from apps.core.terminal import progress_bar
 
 
@@ -30,10 +30,6 @@ class Command(BaseCommand):
             raise CommandError(f"{path} cannot be read: {error.strerror or type(error).__name__}.") from error
         except MemoryHubError as error:
             raise CommandError(error.detail) from error
-        self.print_report(report)
-
-    def print_report(self, report: LoadReport) -> None:
-        """Print what was new, what was there before, and what was left out."""
         for kind, count in report.read.items():
             skipped = report.skipped[kind]
             rest = "left out, because the hub is not empty" if skipped else f"new of {count}"

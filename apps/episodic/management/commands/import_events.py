@@ -30,7 +30,9 @@ class Command(BaseCommand):
         path: Path = options["file"]
         access = system_access("import", vouches=WriteOrigin.PERSON, makes_ties=True)
         try:
-            with path.open("rb") as file, progress_bar("Importing", count_lines(path), self.stderr) as advance:
+            with path.open("rb") as file:  # about as many lines, blank ones included
+                lines = sum(chunk.count(b"\n") for chunk in iter(lambda: file.read(CHUNK), b"")) or 1
+            with path.open("rb") as file, progress_bar("Importing", lines, self.stderr) as advance:
                 report = events_import(access=access, stream=file, progress=advance)
         except OSError as error:
             raise CommandError(f"{path} cannot be read: {error.strerror or type(error).__name__}.") from error
@@ -41,9 +43,3 @@ class Command(BaseCommand):
         self.stdout.write(f"{report.recorded} recorded, {report.duplicates} duplicates, {report.failed} failed")
         if report.failed:
             raise CommandError(f"{report.failed} of {report.lines} could not be imported.")
-
-
-def count_lines(path: Path) -> int:
-    """Return about how many lines a file has, blank ones included."""
-    with path.open("rb") as file:
-        return sum(chunk.count(b"\n") for chunk in iter(lambda: file.read(CHUNK), b"")) or 1

@@ -46,11 +46,7 @@ class Command(BaseCommand):
             )
         if options["output"]:
             options["output"].write_text(json.dumps(figures, indent=2) + "\n")
-        self.print_figures(figures, as_json=options["json"])
-
-    def print_figures(self, figures: dict[str, Any], as_json: bool) -> None:
-        """Print a table, or JSON."""
-        if as_json:
+        if options["json"]:
             self.stdout.write(json.dumps(figures, indent=2))
             return
         console = Console(file=self.stdout, highlight=False, width=110)  # type: ignore[arg-type]

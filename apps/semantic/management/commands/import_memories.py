@@ -10,7 +10,7 @@ from apps.core.domain.origin import WriteOrigin
 from apps.core.domain.scope import system_access
 from apps.core.terminal import progress_bar
 from apps.semantic.imports.files import UnreadableFileError, read_memories
-from apps.semantic.imports.importer import BATCH_SIZE, ImportReport, import_memories
+from apps.semantic.imports.importer import BATCH_SIZE, import_memories
 
 
 class Command(BaseCommand):
@@ -34,10 +34,6 @@ class Command(BaseCommand):
                 report = import_memories(access, items, progress=advance, batch_size=size)
         except (UnreadableFileError, MemoryHubError) as error:
             raise CommandError(str(error)) from error
-        self.print_report(report)
-
-    def print_report(self, report: ImportReport) -> None:
-        """Print failures and counts. Raises CommandError if anything failed."""
         for bad in report.errors:
             self.stderr.write(f"{bad.place}: {bad.reason}")
         always = ("inserted", "updated", "skipped")
