@@ -11,6 +11,8 @@ from apps.rules.domain.statements import chinese_words as words
 from apps.rules.domain.statements.chinese import ChineseClause, is_negative, read_clauses, without_negations
 from apps.rules.domain.statements.statement import Mood, Statement, Tense
 
+# Sure enough to act on; for noticing only; weak.
+SURE, LIKELY, WEAK = 0.92, 0.75, 0.6
 MAX_TOPIC, MAX_VALUE = 40, 40
 
 

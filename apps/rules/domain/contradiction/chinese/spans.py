@@ -4,18 +4,11 @@ import re
 from itertools import product
 
 from apps.core.domain.caches import SizedCache
-from apps.rules.domain.contradiction.chinese.frames import Clause, longest_first, topic_of
-from apps.rules.domain.contradiction.chinese.values import (
-    MEASURES,
-    TOKEN,
-    ValueKind,
-    are_equal,
-    kind_of,
-)
+from apps.rules.domain.contradiction.chinese.frames import LIKELY, SURE, WEAK, Clause, longest_first, topic_of
+from apps.rules.domain.contradiction.chinese.values import MEASURES, TOKEN, ValueKind, are_equal, kind_of
 from apps.rules.domain.contradiction.evidence import Evidence, Reason
 from apps.rules.domain.statements import chinese_words as words
 
-SURE, LIKELY, WEAK = 0.92, 0.75, 0.6
 MAX_REPLACED, MAX_VALUE = 8, 16
 
 _BOUND = re.compile(longest_first(words.BOUNDS))
@@ -177,15 +170,12 @@ def score_flip(older: Clause, newer: Clause, one: str, other: str) -> float:
     """Return how sure it is that a clause ends what the older one says."""
     if len(one) < 2:
         return 0
-    is_done = older.negative and newer.whole.endswith("了")
     other = other.replace("开始", "").replace("学会", "会")
     if one == other:
         return SURE
-    if is_done and key_of(_MOMENT.sub("", newer.bare)) == one:
+    if newer.whole.endswith("了") and key_of(_MOMENT.sub("", newer.bare)) == one:
         return SURE
     if newer.negative and re.search(words.GONE, newer.whole) and is_within(other, one) and len(other) * 2 >= len(one):
-        return SURE
-    if newer.negative and newer.whole.endswith("了") and key_of(_MOMENT.sub("", newer.bare)) == one:
         return SURE
     longer = one if len(one) > len(other) else other
     return WEAK if is_within(min(one, other, key=len), longer) else 0
