@@ -43,7 +43,7 @@ _CORRECTION = re.compile(f"(?:{any_of(lists.CORRECTIONS).pattern}){_AFTER_OPENER
 _ANNOUNCEMENT = re.compile(f"(?:{any_of(lists.ANNOUNCEMENTS).pattern}){_AFTER_OPENER}", re.IGNORECASE)
 # Of what follows them only the form is a question: "Did I tell you that", "Can you note that".
 _ASKED = re.compile(r"(?:did|have) i\b|(?:can|could|would|will) you\b[^?]*\bthat\b", re.IGNORECASE)
-_AUXILIARY = "|".join(sorted(lists.AUXILIARIES, key=len, reverse=True))
+_AUXILIARY = wordlists.longest_first(lists.AUXILIARIES)
 _PERSON = (
     r"(?:i|you|he|she|it|we|they|there|this|that|these|those|the|a|an|my|your|his|her|its|our|their|any\w*|some\w*)"
 )
