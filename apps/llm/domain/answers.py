@@ -8,9 +8,7 @@
 """
 
 import json
-from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
-from itertools import islice
 from typing import Any
 
 from pydantic import BaseModel, ValidationError
@@ -123,9 +121,13 @@ def check_document(document: RepairResult, expected: Expectation, *, was_cut: bo
     try:
         value = expected.schema.model_validate_json(text)
     except ValidationError as error:
-        return UnusableAnswer(
-            OutputFault.CUT_OFF if is_cut else OutputFault.WRONG_SHAPE, tuple(describe_problems(error))
-        )
+        # The first few things that are wrong, each with its place, without the values.
+        details = error.errors(include_url=False, include_context=False, include_input=False)[:MAX_PROBLEMS]
+        problems: list[str] = []
+        for found in details:
+            place = ".".join(map(str, found["loc"]))[:MAX_PLACE_CHARS] or "the document"
+            problems.append(f"{place}: {found['msg']}"[:MAX_PROBLEM_CHARS])
+        return UnusableAnswer(OutputFault.CUT_OFF if is_cut else OutputFault.WRONG_SHAPE, tuple(problems))
     return UsableAnswer(text, value, is_cut, document.repairs)
 
 
@@ -141,13 +143,6 @@ def drop_unfinished(value: object) -> bool:
         return False
     del value[-1:]
     return bool(value)
-
-
-def describe_problems(error: ValidationError) -> Iterator[str]:
-    """Yield the first few things that are wrong, each with its place, without the values."""
-    for found in islice(error.errors(include_url=False, include_context=False, include_input=False), MAX_PROBLEMS):
-        place = ".".join(map(str, found["loc"]))[:MAX_PLACE_CHARS] or "the document"
-        yield f"{place}: {found['msg']}"[:MAX_PROBLEM_CHARS]
 
 
 def explain_fault(request: ChatRequest, unusable: UnusableAnswer) -> str:

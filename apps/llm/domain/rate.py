@@ -13,7 +13,6 @@ from operator import attrgetter
 from typing import NamedTuple
 
 TOKENS_PER_MINUTE: Mapping[str, int] = {"claude": 40_000, "openai": 90_000}
-DEFAULT_PROVIDER = "claude"
 THROTTLE_PERCENT = 80
 MINUTE_MS = 60_000
 DEFAULT_WINDOW_MS = MINUTE_MS
@@ -54,17 +53,8 @@ class RateLimit:
         """Return the tokens that the window may hold."""
         if self.tokens_per_minute is None:
             return None
-        return token_limit_for_window(self.tokens_per_minute, self.window_ms)
-
-
-def provider_limit(provider: str = DEFAULT_PROVIDER, window_ms: int = DEFAULT_WINDOW_MS) -> RateLimit:
-    """Return the limit of a provider that the spec names; none for any other."""
-    return RateLimit(TOKENS_PER_MINUTE.get(provider), window_ms)
-
-
-def token_limit_for_window(tokens_per_minute: int, window_ms: int) -> int:
-    """Return the share of a minute's limit that falls to a window, rounded down (in whole numbers, so exact)."""
-    return tokens_per_minute * window_ms // MINUTE_MS
+        # The share of a minute's limit that falls to the window, rounded down: in whole numbers, so exact.
+        return self.tokens_per_minute * self.window_ms // MINUTE_MS
 
 
 @dataclass(frozen=True)

@@ -168,9 +168,11 @@ class ToolRegistry:
         parameters = tool.named(request.parameters)
         if request.protocol is Protocol.VCP:
             parameters = parse_vcp_parameters(parameters, tool.parameters)
-        problems = find_problems(self._validators[tool.name], parameters)
+        errors = islice(self._validators[tool.name].iter_errors(dict(parameters)), MAX_ERRORS)
+        problems = dict.fromkeys(problem for error in errors for problem in describe_error(error))
         if problems:
-            return refuse(ToolOutcome.INVALID_PARAMETERS, *problems)
+            by_parameter = sorted(problems, key=lambda problem: problem.attr or "")
+            return refuse(ToolOutcome.INVALID_PARAMETERS, *by_parameter[:MAX_ERRORS])
         try:
             value = tool.handler(access, parameters)
         except InvalidParametersError as error:
@@ -202,13 +204,6 @@ def parse_vcp_parameters(parameters: Mapping[str, Any], schema: Schema) -> dict[
             except (ValueError, RecursionError):
                 continue
     return parsed
-
-
-def find_problems(validator: Draft202012Validator, parameters: Mapping[str, Any]) -> list[ToolProblem]:
-    """Return what the schema finds wrong with parameters, sorted by parameter, at most MAX_ERRORS problems."""
-    errors = islice(validator.iter_errors(dict(parameters)), MAX_ERRORS)
-    found = dict.fromkeys(problem for error in errors for problem in describe_error(error))
-    return sorted(found, key=lambda problem: problem.attr or "")[:MAX_ERRORS]
 
 
 def describe_error(error: ValidationError) -> Iterator[ToolProblem]:

@@ -123,7 +123,10 @@ def check(setting: Field[Any], value: Any) -> tuple[Any, str | None]:
     if isinstance(setting.default, bool):
         return value, None if isinstance(value, bool) else "true or false"
     if isinstance(setting.default, str):
-        return value, None if is_model(value) else f"the name of a model of at most {MAX_MODEL_CHARS} characters"
+        is_text = isinstance(value, str) and bool(value.strip()) and len(value) <= MAX_MODEL_CHARS
+        if is_text and all(unicodedata.category(char) not in {"Cc", "Cs"} for char in value):
+            return value, None
+        return value, f"the name of a model of at most {MAX_MODEL_CHARS} characters"
     limits: Range = setting.metadata["range"]
     is_number = isinstance(value, int | float) and not isinstance(value, bool)
     is_in_range = is_number and limits.least <= value <= limits.greatest
@@ -131,13 +134,6 @@ def check(setting: Field[Any], value: Any) -> tuple[Any, str | None]:
         expected = f"a whole number from {limits.least:.0f} to {limits.greatest:.0f}"
         return (int(value), None) if is_in_range and value == int(value) else (value, expected)
     return (float(value), None) if is_in_range else (value, f"a number from {limits.least} to {limits.greatest}")
-
-
-def is_model(value: Any) -> bool:
-    """Return whether a value can be the name of a model."""
-    if not isinstance(value, str) or not value.strip() or len(value) > MAX_MODEL_CHARS:
-        return False
-    return all(unicodedata.category(char) not in {"Cc", "Cs"} for char in value)
 
 
 @dataclass(frozen=True)

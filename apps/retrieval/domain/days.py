@@ -1,7 +1,6 @@
 """The words of a row's date in the time zone of a search, where they are stored for the day of its writer."""
 
 import re
-from collections.abc import Iterator
 from datetime import UTC, date, datetime, timedelta, tzinfo
 from functools import cached_property, lru_cache
 
@@ -19,12 +18,8 @@ _STEP = timedelta(days=7)
 _NUMBER = re.compile(r"\d{4}(?:-\d\d-\d\d)?|\d{1,2}", re.ASCII)
 
 
-def _spoken() -> Iterator[str]:
-    for number in range(366):
-        yield from terms_of_day(_EPOCH + timedelta(days=number))
-
-
-_SPOKEN = frozenset(word for word in _spoken() if not word[0].isdigit())
+_YEAR = [_EPOCH + timedelta(days=number) for number in range(366)]
+_SPOKEN = frozenset(word for day in _YEAR for word in terms_of_day(day) if not word[0].isdigit())
 
 
 def is_date_word(word: str) -> bool:

@@ -7,7 +7,7 @@ import re
 import unicodedata
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from urllib.parse import unquote
 
@@ -152,12 +152,8 @@ class Derived:
     refused: tuple[RefusedFile, ...] = ()
 
 
-@dataclass(slots=True)
-class Relations:
-    """Which items supersede which, by id."""
-
-    supersedes: dict[str, set[str]] = field(default_factory=lambda: defaultdict(set))
-    superseded_by: dict[str, set[str]] = field(default_factory=lambda: defaultdict(set))
+# Which items others supersede, or are superseded by, by id.
+Relations = dict[str, set[str]]
 
 
 def derive_items(files: Iterable[ParsedFile], basis: str = "", *, remembered: Collection[str] = frozenset()) -> Derived:
@@ -169,7 +165,7 @@ def derive_items(files: Iterable[ParsedFile], basis: str = "", *, remembered: Co
     """
     selected, refused = select_files(join_metadata(files), remembered)
     relations = relate(selected)
-    items = {file.item_id: build_item(file, relations, basis) for file in selected.values()}
+    items = {file.item_id: build_item(file, *relations, basis) for file in selected.values()}
     return Derived({item_id: items[item_id] for item_id in sorted(items)}, refused)
 
 
@@ -234,14 +230,15 @@ def select_files(
     return first, tuple(refused)
 
 
-def relate(files: Mapping[str, ParsedFile]) -> Relations:
-    """Return what supersedes what, of files by folded id.
+def relate(files: Mapping[str, ParsedFile]) -> tuple[Relations, Relations]:
+    """Return what each item supersedes, and what it is superseded by, of files by folded id.
 
     What a file says of another item counts once it has been accepted; a reference to none or to several is left out.
     What it says of itself counts whatever the other item is. Where it names no item of the source, or several, the
     reference stays as it is written; a path only if nothing else is named, as it may be one of two readings.
     """
-    relations = Relations()
+    supersedes: Relations = defaultdict(set)
+    superseded_by: Relations = defaultdict(set)
     referring = [file for file in files.values() if file.supersedes or file.superseded_by]
     references = (reference for file in referring for reference in (*file.supersedes, *file.superseded_by))
     names = NameIndex(files, map(clean_reference, references))
@@ -249,26 +246,26 @@ def relate(files: Mapping[str, ParsedFile]) -> Relations:
         for reference in map(clean_reference, file.supersedes):
             other = names.find(reference, file)
             if other and other is not file:
-                relations.supersedes[file.item_id].add(other.item_id)
+                supersedes[file.item_id].add(other.item_id)
                 if file.status in HAS_HELD:
-                    relations.superseded_by[other.item_id].add(file.item_id)
+                    superseded_by[other.item_id].add(file.item_id)
         successors = {clean_reference(one): names.find(clean_reference(one), file) for one in file.superseded_by}
         items = {other.item_id for other in successors.values() if other and other is not file}
         for item_id in items:
-            relations.supersedes[item_id].add(file.item_id)
+            supersedes[item_id].add(file.item_id)
         unknown = {one for one, other in successors.items() if one and other is None}
         named = {one for one in unknown if "/" not in one} or (set() if items else unknown)
         if items or named:
-            relations.superseded_by[file.item_id] |= items | named
-    return relations
+            superseded_by[file.item_id] |= items | named
+    return supersedes, superseded_by
 
 
-def build_item(file: ParsedFile, relations: Relations, basis: str) -> KnowledgeItem:
+def build_item(file: ParsedFile, supersedes: Relations, superseded_by: Relations, basis: str) -> KnowledgeItem:
     """Return the item of a file. One that was rejected never held, so it is not superseded, whatever came instead."""
-    superseded_by = ordered(relations.superseded_by.get(file.item_id))
-    supersedes = ordered(relations.supersedes.get(file.item_id))
+    former = tuple(sorted(supersedes.get(file.item_id, ())))
+    successors = tuple(sorted(superseded_by.get(file.item_id, ())))
     status = file.status
-    if superseded_by and status is not ItemStatus.REJECTED:
+    if successors and status is not ItemStatus.REJECTED:
         status = ItemStatus.SUPERSEDED
     return KnowledgeItem(
         item_id=file.item_id,
@@ -278,17 +275,12 @@ def build_item(file: ParsedFile, relations: Relations, basis: str) -> KnowledgeI
         summary=file.summary,
         status=status,
         layer=file.layer,
-        hash=hash_item(file, status, supersedes, superseded_by, basis),
+        hash=hash_item(file, status, former, successors, basis),
         constraints=file.constraints,
         tags=file.tags,
-        supersedes=supersedes,
-        superseded_by=superseded_by,
+        supersedes=former,
+        superseded_by=successors,
     )
-
-
-def ordered(names: set[str] | None) -> tuple[str, ...]:
-    """Return names in order, as they are kept."""
-    return tuple(sorted(names)) if names else ()
 
 
 def hash_item(

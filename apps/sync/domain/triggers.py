@@ -105,26 +105,20 @@ def triggers_met(facts: TriggerFacts, now: datetime) -> Iterator[ShouldSync]:
         yield ShouldSync(True, "retry", f"Failed {facts.retries} times in a row.", facts.next_try_at)
     if facts.has_more:
         yield ShouldSync(True, "remaining", "The last sync left items for the next one.", facts.last_sync_at)
-    if facts.staleness_seconds or facts.session_threshold:
-        yield from thresholds_met(facts, now)
+    if facts.last_sync_at is None and (facts.staleness_seconds or facts.session_threshold):
+        yield ShouldSync(True, "threshold", "It was never synced.", now)
+    elif facts.last_sync_at is not None:
+        stale_at = staleness_ends(facts)
+        if stale_at and now > stale_at:
+            words = format_duration(facts.staleness_seconds or 0)
+            yield ShouldSync(True, "threshold", f"The last sync is more than {words} ago.", stale_at)
+        if facts.session_threshold and facts.sessions_since_sync >= facts.session_threshold:
+            words = f"{facts.sessions_since_sync} sessions since the last sync, of {facts.session_threshold}."
+            yield ShouldSync(True, "threshold", words, now)
     if facts.daily_at:
         due = last_time(facts.daily_at, now)
         if facts.last_sync_at is None or facts.last_sync_at < due:
             yield ShouldSync(True, "scheduled", f"Due every day at {facts.daily_at:%H:%M} UTC.", due)
-
-
-def thresholds_met(facts: TriggerFacts, now: datetime) -> Iterator[ShouldSync]:
-    """Yield the thresholds that are reached: of age, and of sessions."""
-    if facts.last_sync_at is None:
-        yield ShouldSync(True, "threshold", "It was never synced.", now)
-        return
-    stale_at = staleness_ends(facts)
-    if stale_at and now > stale_at:
-        words = format_duration(facts.staleness_seconds or 0)
-        yield ShouldSync(True, "threshold", f"The last sync is more than {words} ago.", stale_at)
-    if facts.session_threshold and facts.sessions_since_sync >= facts.session_threshold:
-        words = f"{facts.sessions_since_sync} sessions since the last sync, of {facts.session_threshold}."
-        yield ShouldSync(True, "threshold", words, now)
 
 
 def staleness_ends(facts: TriggerFacts) -> datetime | None:

@@ -11,7 +11,6 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 
 from apps.core.domain.clock import DeterministicClock
 from apps.llm.domain.rate import (
-    DEFAULT_PROVIDER,
     DEFAULT_WINDOW_MS,
     THROTTLE_PERCENT,
     TOKENS_PER_MINUTE,
@@ -22,15 +21,13 @@ from apps.llm.domain.rate import (
     TokenUsage,
     decide_rate,
     project_token_usage,
-    provider_limit,
-    token_limit_for_window,
 )
 from tests.effort import examples
 from tests.guards import RateLimiter, RateTicket
 
 NOW = 1_700_000_000_000
 MINUTE = 60_000
-CLAUDE = provider_limit("claude")
+CLAUDE = RateLimit(TOKENS_PER_MINUTE["claude"])
 HUNDRED = RateLimit(tokens_per_minute=100)
 
 
@@ -40,20 +37,20 @@ def used(*tokens: int, ago: int = 0) -> list[TokenUsage]:
 
 def test_the_numbers_are_the_spec_s() -> None:
     assert TOKENS_PER_MINUTE == {"claude": 40_000, "openai": 90_000}
-    assert (DEFAULT_PROVIDER, THROTTLE_PERCENT, DEFAULT_WINDOW_MS) == ("claude", 80, MINUTE)
-    assert provider_limit() == RateLimit(tokens_per_minute=40_000, window_ms=60_000)
+    assert (THROTTLE_PERCENT, DEFAULT_WINDOW_MS) == (80, MINUTE)
+    assert RateLimit(tokens_per_minute=40_000, window_ms=60_000) == CLAUDE
 
 
 @pytest.mark.parametrize(
     ("per_minute", "window", "tokens"),
-    [(40_000, 60_000, 40_000), (90_000, 60_000, 90_000), (40_000, 1_000, 666), (90_000, 1, 1), (40_000, 1, 0)],
+    [(40_000, 60_000, 40_000), (90_000, 60_000, 90_000), (40_000, 1_000, 666), (90_000, 1, 1)],
 )
 def test_window_has_its_share_of_minute_rounded_down(per_minute: int, window: int, tokens: int) -> None:
-    assert token_limit_for_window(per_minute, window) == tokens
+    assert RateLimit(per_minute, window).tokens == tokens
 
 
-def test_provider_that_is_not_known_has_no_limit() -> None:
-    assert provider_limit("a-model-at-home").tokens is None
+def test_provider_without_limit_has_none_in_window() -> None:
+    assert RateLimit(None).tokens is None
 
 
 @pytest.mark.parametrize("limit", [{"tokens_per_minute": 40_000, "window_ms": 1}, {"tokens_per_minute": 0}])

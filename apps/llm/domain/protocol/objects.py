@@ -120,26 +120,18 @@ def unwrap(text: str) -> tuple[str, tuple[Fix, ...]]:
     return text, tuple(fixes)
 
 
-def resolve_entities(text: str) -> str:
-    """Resolve HTML entities, where the quotes themselves are entities; elsewhere they are part of the content."""
-    return html.unescape(text) if '"' not in text and _QUOTE_ENTITY.search(text) else text
-
-
-def unescape_quotes(text: str) -> str:
-    r"""Remove one level of escaping, where every quote is escaped: {\"a\": \"b\"}."""
-    return _ESCAPED.sub(r"\1", text) if '\\"' in text and not _BARE_QUOTE.search(text) else text
-
-
-def remove_invisible(text: str) -> str:
-    """Replace, outside strings, odd blanks and punctuation by ASCII, and remove invisible characters."""
-    return _STRING_OR_ODD.sub(lambda match: _ODD.get(match["odd"], "") if match["odd"] else match[0], text)
-
-
 UNWRAPPERS: dict[Fix, Callable[[str], str]] = {
-    Fix.HTML_ENTITIES: resolve_entities,
-    Fix.ESCAPED_QUOTES: unescape_quotes,
+    # Where the quotes themselves are entities; elsewhere entities are part of the content.
+    Fix.HTML_ENTITIES: lambda text: html.unescape(text) if '"' not in text and _QUOTE_ENTITY.search(text) else text,
+    # One level of escaping, where every quote is escaped: {\"a\": \"b\"}.
+    Fix.ESCAPED_QUOTES: lambda text: (
+        _ESCAPED.sub(r"\1", text) if '\\"' in text and not _BARE_QUOTE.search(text) else text
+    ),
     Fix.CURLY_QUOTES: lambda text: text if '"' in text else text.translate(_STRAIGHT),
-    Fix.INVISIBLE_CHARACTERS: remove_invisible,
+    # Outside strings, odd blanks and punctuation become ASCII, and invisible characters go.
+    Fix.INVISIBLE_CHARACTERS: lambda text: _STRING_OR_ODD.sub(
+        lambda match: _ODD.get(match["odd"], "") if match["odd"] else match[0], text
+    ),
     Fix.MARKDOWN_ESCAPES: lambda text: _MARKDOWN_ESCAPE.sub(lambda match: match[1] or match[0], text),
 }
 

@@ -259,7 +259,11 @@ class OutputScanner:
         elif token.kind not in (TokenKind.QUOTE, TokenKind.OTHER_QUOTE):
             return
         elif line.closer is None:
-            if token.value in _CLOSING_QUOTE and may_open_quote(text[token.start - 1 : token.start]):
+            # The mark of 5" or of it's opens nothing.
+            before = text[token.start - 1 : token.start]
+            is_letter = before.isalnum() and before < _FIRST_WITHOUT_BLANKS
+            may_open = not is_letter and (not before or before not in _CLOSES_BEFORE)
+            if token.value in _CLOSING_QUOTE and may_open:
                 line.closer = _CLOSING_QUOTE[token.value]
         elif line.closer == token.value:
             is_apostrophe = token.value in _APOSTROPHES and text[token.end : token.end + 1].isalnum()
@@ -269,9 +273,3 @@ class OutputScanner:
 def fence_run(token: OutputToken) -> str:
     """Return the backticks or tildes of a fence, without what the line begins with."""
     return token.value[token.value.index("`" if "`" in token.value else "~") :]
-
-
-def may_open_quote(before: str) -> bool:
-    """Return whether a quotation mark after this character opens something: the mark of 5" or of it's does not."""
-    is_letter = before.isalnum() and before < _FIRST_WITHOUT_BLANKS
-    return not is_letter and (not before or before not in _CLOSES_BEFORE)

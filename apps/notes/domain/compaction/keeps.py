@@ -202,10 +202,14 @@ def subject_of(fact: str) -> str:
 
 
 def keeps_values(sentence: str, facts: Sequence[str]) -> bool:
-    """Return whether the values are those of the facts, as they were written, and each beside the same word."""
+    """Return whether the values and names are those of the facts, the values as written and beside the same words."""
     if digits_of(sentence) != frozenset().union(*map(digits_of, facts)):
         return False
-    if not keeps_names(sentence, facts):
+    # A word is a name if it looks like one in any of the texts.
+    passages = [analyse(text) for text in (sentence, *facts)]
+    names = frozenset().union(*(passage.names for passage in passages))
+    kept, *known = [names & {token.key for token in passage.whole.tokens} for passage in passages]
+    if kept != frozenset().union(*known):
         return False
     ours, theirs = values_of(sentence), frozenset().union(*map(values_of, facts))
     return ours == theirs and all(neighbours_of(fact) <= neighbours_of(sentence) for fact in facts)
@@ -215,14 +219,6 @@ def keeps_values(sentence: str, facts: Sequence[str]) -> bool:
 def digits_of(text: str) -> frozenset[str]:
     """Return the numbers of a text as they are written, those of Chinese words included."""
     return frozenset(_DIGITS.findall(text)) | frozenset(_HAN_VALUES.findall(text))
-
-
-def keeps_names(sentence: str, facts: Sequence[str]) -> bool:
-    """Return whether the names are the same. A word is a name if it looks like one in any of the texts."""
-    passages = [analyse(text) for text in (sentence, *facts)]
-    names = frozenset().union(*(passage.names for passage in passages))
-    ours, *theirs = [names & {token.key for token in passage.whole.tokens} for passage in passages]
-    return ours == frozenset().union(*theirs)
 
 
 @_cache.remember

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from apps.notes.domain.extraction.fact import Fact, Found
 from apps.retrieval.domain.text.languages import STOPWORDS
 from apps.retrieval.domain.text.stems import stem
+from apps.rules.domain import wordlists
 from apps.rules.domain.contradiction.judgement import DECISIVE, find_evidence
 from apps.rules.domain.statements.chinese_folds import FOLD
 from apps.rules.domain.statements.language import CHINESE, language_of
@@ -26,27 +27,7 @@ _SPLIT = re.compile(r"[\n。！？!?;；]+|(?<=[a-z0-9)]\.) ")
 _WORD = re.compile(r"[a-z0-9]+(?:'[a-z]+)?|[\u3400-\u9fff]+|[^\W\d_a-z]+")
 _BRACKETS = re.compile(r"\s*[(（][\d/:-]{4,}[)）]")
 _NOT = re.compile(r"\b(?:not|no|never|none|cannot)\b|n't\b|[不没無沒别別]")
-_SMALL = STOPWORDS | frozenset(
-    [
-        "i'm",
-        "i've",
-        "my",
-        "me",
-        "we",
-        "our",
-        "user",
-        "users",
-        "the",
-        "a",
-        "an",
-        "really",
-        "just",
-        "also",
-        "very",
-        "now",
-        "currently",
-    ]
-)
+_SMALL = STOPWORDS | wordlists.words("i'm i've my me we our user users the a an really just also very now currently")
 # Sentences about the speaker: "I live in Oslo" says nothing of "My sister lives in Oslo".
 _FIRST = re.compile(
     r"\W*(?:(?:i|we|the user|user)\b|i'|我(?!的?[家妹姐姊弟哥爸媽妈太老先女兒儿男朋同室])|用[戶户]|使用者)",

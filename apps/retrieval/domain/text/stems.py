@@ -30,11 +30,6 @@ class _SnowballStemmer(Protocol):
 _local = threading.local()
 
 
-def is_latin(word: str) -> bool:
-    """Return True when a word has a Latin letter."""
-    return bool(_LATIN.search(word))
-
-
 def fold(word: str) -> str:
     """Return the word without accents (Latin, Greek) and optional marks (Cyrillic, Arabic, Hebrew)."""
     if word.isascii():
@@ -47,8 +42,10 @@ def fold(word: str) -> str:
     return word
 
 
-def language_of_script(word: str) -> str | None:
-    """Return the stemmer for a word that is not Latin; None where there is none."""
+def stemmer_of(word: str) -> str | None:
+    """Return the stemmer for a word by its script, English for a Latin letter; None where there is none."""
+    if _LATIN.search(word):
+        return "english"
     return next((language for language, script in _SCRIPTS.items() if script.search(word)), None)
 
 

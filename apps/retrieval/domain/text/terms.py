@@ -29,7 +29,7 @@ import regex
 from apps.core.domain.caches import remember_words
 from apps.retrieval.domain.text.languages import FUNCTION_WORDS, STOPWORDS
 from apps.retrieval.domain.text.normal import nfkc
-from apps.retrieval.domain.text.stems import fold, is_latin, language_of_script, stem
+from apps.retrieval.domain.text.stems import fold, stem, stemmer_of
 
 TEXT_PIPELINE_VERSION = 2
 MAX_WORD_CHARS = 64
@@ -233,13 +233,6 @@ def function_words(language: str) -> frozenset[str]:
     return frozenset(fold(word) for word in FUNCTION_WORDS[language].split())
 
 
-def languages_by_word() -> dict[str, tuple[str, ...]]:
-    """Return the languages of each function word."""
-    table = {language: function_words(language) for language in FUNCTION_WORDS} | {"english": STOPWORDS}
-    every = sorted(frozenset().union(*table.values()))
-    return {word: tuple(language for language, known in table.items() if word in known) for word in every}
-
-
 def analyse_token(token: str) -> Token:
     """Return a token with its words and terms: steps 3 and 4 of the pipeline."""
     if _RUN.match(token):
@@ -299,9 +292,8 @@ def make_word(piece: str) -> Word:
         return Word(accented, stem(accented, "english"), accented, True)
     accented = unicodedata.normalize("NFC", accented)
     folded = fold(accented)
-    if is_latin(folded):
-        return Word(folded, stem(folded, "english"), accented, True)
-    return Word(folded, stem(folded, language_of_script(folded)), "", True)
+    language = stemmer_of(folded)
+    return Word(folded, stem(folded, language), accented if language == "english" else "", True)
 
 
 def number_words(token: str) -> list[str]:
@@ -328,5 +320,10 @@ def plain_word(text: str) -> Word:
     return Word(text[:MAX_WORD_CHARS], text[:MAX_WORD_CHARS], "", True)
 
 
-_LANGUAGES = languages_by_word()
+_WORDS = {language: function_words(language) for language in FUNCTION_WORDS} | {"english": STOPWORDS}
+# The languages of each function word.
+_LANGUAGES = {
+    word: tuple(language for language, known in _WORDS.items() if word in known)
+    for word in sorted(frozenset().union(*_WORDS.values()))
+}
 _cached_token = remember_words("words", entries=1 << 13, entry_bytes=3_500)(analyse_token)

@@ -1,7 +1,7 @@
 """Evidence for a contradiction."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import StrEnum
 
 from apps.rules.domain.contradiction.text import Passage
@@ -40,16 +40,12 @@ class Evidence:
     def swapped(self) -> "Evidence":
         """Return the evidence with the two texts exchanged."""
         differing = tuple((right, left) for left, right in self.differing)
-        return Evidence(self.reason, self.score, self.second, self.first, differing, self.common)
+        return replace(self, first=self.second, second=self.first, differing=differing)
 
 
 def strongest(found: Iterable[Evidence | None]) -> Evidence | None:
     """Return the strongest evidence, of equal ones the first; None for none."""
-    best: Evidence | None = None
-    for evidence in found:
-        if evidence and (best is None or evidence.score > best.score):
-            best = evidence
-    return best
+    return max((evidence for evidence in found if evidence), key=lambda evidence: evidence.score, default=None)
 
 
 def as_written(keys: Iterable[str], passage: Passage) -> tuple[str, ...]:

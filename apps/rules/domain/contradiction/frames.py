@@ -208,16 +208,15 @@ def expand(text: str) -> str:
     lowered = text.lower()
     if any(hint in lowered for hint in _HINTS_OF_NOW):
         text = _THESE_DAYS.sub("now", text)
+
+    def in_full(contracted: re.Match[str]) -> str:
+        word = contracted[1]
+        if not word:  # the user's things are those of the speaker
+            return "my"
+        having, full = _ENDS[contracted[2].lower()]
+        return f"{word} {full}" if word.lower() in having else contracted[0]
+
     return _CONTRACTED.sub(in_full, text) if "'" in text else text
-
-
-def in_full(contracted: re.Match[str]) -> str:
-    """Return a contraction in full: "I am"; the user's things are those of the speaker."""
-    word = contracted[1]
-    if not word:
-        return "my"
-    having, full = _ENDS[contracted[2].lower()]
-    return f"{word} {full}" if word.lower() in having else contracted[0]
 
 
 @SizedCache("statements", megabytes=1, entry_bytes=2_000, char_bytes=60).remember

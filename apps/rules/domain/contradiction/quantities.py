@@ -4,6 +4,7 @@ import re
 
 from apps.rules.domain.contradiction.text import Kind, Token
 from apps.rules.domain.contradiction.words import NUMBER_WORDS
+from apps.rules.domain.wordlists import longest_first
 
 _GROUPS: dict[str, dict[float, str]] = {
         "s": {
@@ -43,12 +44,8 @@ _UNITS = {
     for factor, names in group.items()
     for name in names.split()
 }
-_NUMBER_WORD = "|".join(
-    sorted((word for word in NUMBER_WORDS if word not in ("first", "second", "third")), key=len, reverse=True)
-)
-_UNIT = "|".join(
-    sorted((re.escape(name) for name in _UNITS if name.isalpha() and len(name) > 1), key=len, reverse=True)
-)
+_NUMBER_WORD = longest_first(word for word in NUMBER_WORDS if word not in ("first", "second", "third"))
+_UNIT = longest_first(re.escape(name) for name in _UNITS if name.isalpha() and len(name) > 1)
 UNIT_WORDS = frozenset(name for name in _UNITS if name.isalpha())
 QUANTITY = re.compile(
     rf"(?P<sign>[€$£¥])\s?(?P<money>\d[\d,]*(?:\.\d+)?)"

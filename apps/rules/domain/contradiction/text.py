@@ -27,6 +27,7 @@ from apps.rules.domain.contradiction.words import (
     UPDATE_CUES,
     WEEKDAYS,
 )
+from apps.rules.domain.wordlists import longest_first
 
 # A fact is short; of a long text only this much is compared, so that no text makes a save slow.
 MAX_CHARS = 4000
@@ -48,7 +49,7 @@ _SPEAKER = re.compile(
 _CLAUSE_END = re.compile(
     r",\s+|:\s+|\s+[-–—]\s+|\s+(?=(?:but|which|because|so|although|though|while|whereas|since)\b)", re.IGNORECASE
 )
-_MONTH = "|".join(sorted(MONTHS, key=len, reverse=True))
+_MONTH = longest_first(MONTHS)
 _TOKEN = re.compile(
     rf"(?P<date>\b(?:{_MONTH})\.?\s+\d{{1,2}}(?:st|nd|rd|th)?\b(?!:)|\b\d{{1,2}}(?:st|nd|rd|th)?\s+(?:of\s+)?(?:{_MONTH})\b"
     r"|\b\d{4}-\d\d-\d\d\b|\b\d{1,2}/\d{1,2}/\d{2,4}\b)"

@@ -37,11 +37,7 @@ MAX_PRIORITY = 1_000_000
 # What follows /api/rules/ in an address that is no rule.
 RESERVED_NAMES = frozenset({"export", "load", "match", "evaluate", ".", ".."})
 # A little wider than `check_name`: a pattern cannot say which characters of all scripts are printable.
-NAME_SCHEMA = {
-    "type": "string",
-    "maxLength": MAX_NAME_CHARS,
-    "pattern": r"^[^\s/]([^/]*[^\s/])?$",
-}
+NAME_SCHEMA = {"type": "string", "maxLength": MAX_NAME_CHARS, "pattern": r"^[^\s/]([^/]*[^\s/])?$"}
 # What they do not say comes from the defaults of the configuration classes, which are chosen by measurement.
 BUILT_IN: Mapping[str, Mapping[str, Any]] = {
     DEFAULT_RULE: {

@@ -46,20 +46,16 @@ def check_extent(document: Mapping[str, Any]) -> None:
         # Without recursion, which has a limit of its own.
         level = [value]
         for _ in range(MAX_DEPTH):
-            level = [item for value in level for item in children_of(value)]
+            below: list[Any] = []
+            for parent in level:
+                below += parent.values() if isinstance(parent, Mapping) else parent if isinstance(parent, list) else ()
+            level = below
         if level:
             raise InvalidRuleError([RuleProblem(shorten(name), f"Nested too deeply: at most {MAX_DEPTH} levels.")])
     if size_of(document) > MAX_BYTES:
         largest = max(document, key=lambda name: (len(str(name)) + size_of({"": document[name]}), str(name)))
         detail = f"The rule is too large: at most {MAX_BYTES // 1024} KB of JSON."
         raise InvalidRuleError([RuleProblem(shorten(largest), detail)])
-
-
-def children_of(value: Any) -> list[Any]:
-    """Return the values directly inside of an object or a list."""
-    if isinstance(value, Mapping):
-        return list(value.values())
-    return value if isinstance(value, list) else []
 
 
 def size_of(document: Mapping[str, Any]) -> int:

@@ -27,7 +27,7 @@ from pydantic import Field
 
 from apps.core.domain.origin import WriteOrigin
 from apps.rules.domain.decimals import difference, reaches
-from apps.rules.domain.engine.record import MemoryRecord, source_rank, source_score
+from apps.rules.domain.engine.record import SOURCE_ORDER, MemoryRecord, source_rank
 from apps.rules.domain.engine.signals import Detection, SignalType
 from apps.rules.domain.section import Flag, Section, Share, Weight, Weights
 
@@ -141,11 +141,9 @@ def arbitrate(
         reason = "The memories do not conflict: both stay active."
         return ArbitrationResult(Action.KEEP, None, None, 1.0, reason, Strategy.NO_CONFLICT)
     if detection.is_elsewhere:
-        reason = "One of the memories holds in other places, too: the conflict is noticed, and both stay active."
-        return ArbitrationResult(Action.KEEP, None, None, DEFAULT_CONFIDENCE, reason, Strategy.NOTICED)
+        return notice("One of the memories holds in other places, too: the conflict is noticed, and both stay active.")
     if not (detection.is_decisive or config.act_on_weak_evidence):
-        reason = "The evidence is too weak to act on: the conflict is noticed, and both memories stay active."
-        return ArbitrationResult(Action.KEEP, None, None, DEFAULT_CONFIDENCE, reason, Strategy.NOTICED)
+        return notice("The evidence is too weak to act on: the conflict is noticed, and both memories stay active.")
     result = (
         by_importance(candidate, existing, config)
         or by_recency(candidate, existing, config)
@@ -160,6 +158,11 @@ def arbitrate(
         "what is less trusted replaces nothing by itself, so the conflict is noticed, and both stay active."
     )
     return ArbitrationResult(Action.KEEP, None, None, DEFAULT_CONFIDENCE, reason, Strategy.TRUST)
+
+
+def notice(reason: str) -> ArbitrationResult:
+    """Return the decision to change nothing."""
+    return ArbitrationResult(Action.KEEP, None, None, DEFAULT_CONFIDENCE, reason, Strategy.NOTICED)
 
 
 def respects_origins(result: ArbitrationResult, candidate: WriteOrigin, existing: WriteOrigin) -> bool:
@@ -250,11 +253,13 @@ def multi_factor_score(record: MemoryRecord, newest: float, likeness: float, wei
     before it. likeness: the semantic signal's score, the same for both memories: it says nothing about which one
     wins, so the more it weighs, the nearer the two scores are and the sooner the memories are merged.
     """
+    # From 1.0 for `user` in steps of 0.2 to 0.2.
+    source = 1.0 - source_rank(record.source) / len(SOURCE_ORDER)
     recency = math.exp2((record.timestamp.timestamp() - newest) / RECENCY_HALF_LIFE_SECONDS)
     total = (
         weights.importance * record.importance
         + weights.recency * recency
-        + weights.source * source_score(record.source)
+        + weights.source * source
         + weights.semantic * likeness
     )
     return total / weights.total

@@ -13,9 +13,7 @@ from typing import Any, NamedTuple
 from apps.rules.domain.contradiction.judgement import MAX_ACTED_CHARS, asserts
 from apps.rules.domain.decimals import reaches
 from apps.rules.domain.engine.arbitration import (
-    DEFAULT_CONFIDENCE,
     SIDES,
-    Action,
     ArbitrationConfig,
     ArbitrationResult,
     DetectedConflict,
@@ -23,6 +21,7 @@ from apps.rules.domain.engine.arbitration import (
     Strategy,
     arbitrate,
     by_severity,
+    notice,
 )
 from apps.rules.domain.engine.record import MemoryRecord
 from apps.rules.domain.engine.signals import Detection, DetectionConfig, Signal, SignalType
@@ -168,8 +167,3 @@ def result_of(
             "the conflict stays noticed, and both stay active."
         )
     return result
-
-
-def notice(reason: str) -> ArbitrationResult:
-    """Return the decision to change nothing."""
-    return ArbitrationResult(Action.KEEP, None, None, DEFAULT_CONFIDENCE, reason, Strategy.NOTICED)

@@ -41,7 +41,6 @@ _INDEFINITE = re.compile(
     re.IGNORECASE,
 )
 FRAME_SHARE = 0.5
-_DIGITS = re.compile(r"\d+")
 _SUBJECT = re.compile(
     r"(\w+['’]s|i|you|he|she|we|they|my|your|his|her|our|their|je|tu|il|elle|nous|ils|elles|ich|du|er|sie|wir|yo|él|ella|mi|su)\b",
     re.IGNORECASE,
@@ -151,10 +150,14 @@ def is_certain(answer: PairAnswer, texts: tuple[str, str], config: DetectionConf
 
 
 def is_certainly_same(answer: PairAnswer, texts: tuple[str, str], config: DetectionConfig) -> bool:
-    """Return whether the judge may take two texts for the same; at a threshold of 1 for restatements it never may."""
+    """Return whether the judge may take two texts for the same; at a threshold of 1 for restatements it never may.
+
+    Their numbers must allow it: equal ones, or in words on one side.
+    """
     if config.restate_threshold >= 1 or not reaches(answer.same, config.pair_same_threshold):
         return False
-    return have_like_numbers(*texts) and may_join_alone(*texts)
+    one, other = map(numbers_of, texts)
+    return (not (one and other) or one == other) and may_join_alone(*texts)
 
 
 def weigh_alone(
@@ -201,17 +204,8 @@ def pair_signal(answer: PairAnswer, effect: Effect, config: DetectionConfig, tar
     return Signal(SignalType.CROSS_ENCODER, round(getattr(answer, verdict), 4), evidence)
 
 
-def have_like_numbers(older: str, newer: str) -> bool:
-    """Return whether the numbers of two texts allow that both say the same: equal ones, or in words on one side.
-
-    Quantities count in one unit: 9.5 kg are 9500 grams.
-    """
-    one, other = numbers_of(older), numbers_of(newer)
-    return not (one and other) or one == other
-
-
 def numbers_of(text: str) -> frozenset[str]:
-    """Return the numbers that a text has in digits, those with a unit in its canonical one."""
+    """Return the numbers that a text has in digits, those with a unit in its canonical one: 9.5 kg are 9500 grams."""
     quantities = [read_quantity(found) for found in QUANTITY.finditer(text) if _DIGITS.search(found[0])]
     plain = _DIGITS.findall(QUANTITY.sub(lambda found: "" if _DIGITS.search(found[0]) else found[0], text))
     return frozenset([*plain, *(f"{one.key} {one.unit}" for one in quantities)])
@@ -226,7 +220,13 @@ def may_replace_alone(older: str, newer: str) -> bool:
         return True
     if max(len(words - others), len(others - words)) <= 1:
         return False
-    return not (differ_in_numbers(older, newer) or denies_less(older, newer, words, others))
+    one, other = _DIGITS.findall(older), _DIGITS.findall(newer)
+    if one and other and sorted(one) != sorted(other):
+        return False
+    # Of two texts one denies what the other one says, and says more: of cats, "cats that scratch".
+    if denies(older) is denies(newer):
+        return True
+    return not (others - words if denies(newer) else words - others)
 
 
 def may_join_alone(older: str, newer: str) -> bool:
@@ -262,16 +262,3 @@ def have_other_persons(older: str, newer: str) -> bool:
     """Return whether both texts begin with a pronoun or an owner, and with another one."""
     one, other = _SUBJECT.match(older), _SUBJECT.match(newer)
     return bool(one and other) and one[1].casefold() != other[1].casefold()  # type: ignore[index]
-
-
-def differ_in_numbers(older: str, newer: str) -> bool:
-    """Return whether both texts have numbers, and not the same ones."""
-    one, other = _DIGITS.findall(older), _DIGITS.findall(newer)
-    return bool(one and other) and sorted(one) != sorted(other)
-
-
-def denies_less(older: str, newer: str, words: frozenset[str], others: frozenset[str]) -> bool:
-    """Return whether one of two texts denies what the other one says, and says more: of cats, "cats that scratch"."""
-    if denies(older) is denies(newer):
-        return False
-    return bool(others - words) if denies(newer) else bool(words - others)

@@ -8,6 +8,7 @@ from apps.core.domain.caches import SizedCache
 from apps.rules.domain.statements import chinese_words as words
 from apps.rules.domain.statements.chinese_folds import FOLD
 from apps.rules.domain.statements.statement import Mood, Statement, Tense
+from apps.rules.domain.wordlists import longest_first
 
 MAX_CHARS = 4000
 MAX_SENTENCES, MAX_CLAUSES, MAX_CLAUSE_CHARS = 80, 120, 120
@@ -19,7 +20,7 @@ _CLAUSE = re.compile(r",(?!\d)|(?<!\d),|(?<!\d):|:(?!\d)|[—–]+|\.{3,}|…+|[
 _SPACE = re.compile(r"(?<![a-z0-9])\s+|\s+(?![a-z0-9])")
 _QUOTES = re.compile('[「」『』“”《》〈〉"]')
 _ORDERS = re.compile("^(?:请|麻烦)?(?:医生|大夫|医师|老师|主管|老板)(?:让|叫|要求|要|建议|交代|吩咐)")
-_SYNONYM = re.compile("|".join(sorted(map(re.escape, words.SYNONYMS), key=len, reverse=True)))
+_SYNONYM = re.compile(longest_first(map(re.escape, words.SYNONYMS)))
 _SURE_QUESTION_END = re.compile("[吗么]$")
 _QUESTION = re.compile(words.QUESTIONS)
 _ANY = re.compile(words.ANY)
@@ -35,7 +36,7 @@ _PAST_MOMENT = re.compile(words.PAST_MOMENTS)
 _CHANGE = re.compile(words.CHANGES)
 _ADDITIVE = re.compile(words.ADDITIVE)
 _NOT_ADDITIVE = re.compile(words.NOT_ADDITIVE)
-_BOUND = re.compile("|".join(sorted(words.BOUNDS.split("|"), key=len, reverse=True)))
+_BOUND = re.compile(longest_first(words.BOUNDS.split("|")))
 _NEGATION = re.compile(rf"(?P<other>{words.NOT_NEGATIVE})|(?P<negative>{words.NEGATIVE})")
 _EXPERIENCE = re.compile("(?<![超通经路])过(?:$|了$|[^敏期去来年世节程后])")
 

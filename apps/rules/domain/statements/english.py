@@ -4,35 +4,9 @@ import re
 from collections.abc import Iterable
 
 from apps.core.domain.caches import SizedCache
+from apps.rules.domain import wordlists
+from apps.rules.domain.statements import english_words as lists
 from apps.rules.domain.statements.english_verbs import is_past_form
-from apps.rules.domain.statements.english_words import (
-    ADDITIVE_TRIGGERS,
-    ADDITIVE_WORDS,
-    ANNOUNCEMENTS,
-    AUXILIARIES,
-    BOUND_TRIGGERS,
-    BOUNDS,
-    CHANGE_TRIGGERS,
-    CHANGE_WORDS,
-    CONDITION_TRIGGERS,
-    CONDITIONS,
-    CORRECTIONS,
-    DOUBT_TRIGGERS,
-    DOUBTS,
-    IMPERATIVES,
-    MARKED,
-    PAST_MARKS,
-    PAST_STATE_TRIGGERS,
-    PAST_TRIGGERS,
-    PLAN_TRIGGERS,
-    PLANS,
-    QUESTION_WORDS,
-    REPORT_TRIGGERS,
-    REPORTS,
-    WISH_TRIGGERS,
-    WISHES,
-    WONDER_TRIGGERS,
-)
 from apps.rules.domain.statements.statement import Mood, Statement, Tense
 
 MAX_OPENERS = 4
@@ -65,18 +39,18 @@ class Cue:
 
 
 _AFTER_OPENER = r"[\s,.:;!–—-]*(?:that\s+(?=(?:the|my|our|i|we|he|she|it|they|user)\b))?"
-_CORRECTION = re.compile(f"(?:{any_of(CORRECTIONS).pattern}){_AFTER_OPENER}", re.IGNORECASE)
-_ANNOUNCEMENT = re.compile(f"(?:{any_of(ANNOUNCEMENTS).pattern}){_AFTER_OPENER}", re.IGNORECASE)
+_CORRECTION = re.compile(f"(?:{any_of(lists.CORRECTIONS).pattern}){_AFTER_OPENER}", re.IGNORECASE)
+_ANNOUNCEMENT = re.compile(f"(?:{any_of(lists.ANNOUNCEMENTS).pattern}){_AFTER_OPENER}", re.IGNORECASE)
 # Of what follows them only the form is a question: "Did I tell you that", "Can you note that".
 _ASKED = re.compile(r"(?:did|have) i\b|(?:can|could|would|will) you\b[^?]*\bthat\b", re.IGNORECASE)
-_AUXILIARY = "|".join(sorted(AUXILIARIES, key=len, reverse=True))
+_AUXILIARY = wordlists.longest_first(lists.AUXILIARIES)
 _PERSON = (
     r"(?:i|you|he|she|it|we|they|there|this|that|these|those|the|a|an|my|your|his|her|its|our|their|any\w*|some\w*)"
 )
 _INVERTED = re.compile(rf"(?:{_AUXILIARY})\s+{_PERSON}\b|(?:{_AUXILIARY})\s+(?-i:[A-Z])[\w'-]*\b", re.IGNORECASE)
 _WH_QUESTION = re.compile(
     r"why not\b|"
-    rf"(?:{'|'.join(QUESTION_WORDS)})(?:'s|\s+(?:{_AUXILIARY}|if|about|\w+\s+(?:{_AUXILIARY})))\b",
+    rf"(?:{'|'.join(lists.QUESTION_WORDS)})(?:'s|\s+(?:{_AUXILIARY}|if|about|\w+\s+(?:{_AUXILIARY})))\b",
     re.IGNORECASE,
 )
 _WONDERS = Cue(
@@ -84,30 +58,31 @@ _WONDERS = Cue(
         r"\b(?:wonder(?:s|ing|ed)?|not sure|unsure|don't know|doesn't know|no idea|do you know|forg[eo]t(?:ten)?)"
         r"(?:,)? (?:if|whether|what|where|when|who|which|why|how)\b",
     ),
-    WONDER_TRIGGERS,
+    lists.WONDER_TRIGGERS,
 )
 _REQUEST = re.compile(r"(?:can|could|would|will) you\b(?: please| kindly)?\s*", re.IGNORECASE)
 _IMPERATIVE = re.compile(
-    rf"(?:please|kindly|always|never|from now on,?|don't|do not)\b[\s,]*|(?:{'|'.join(IMPERATIVES)})\s"
+    rf"(?:please|kindly|always|never|from now on,?|don't|do not)\b[\s,]*|(?:{'|'.join(lists.IMPERATIVES)})\s"
     r"(?:me|us|it|them|him|her|a|an|the|my|our|your|this|that|all|only|every|each|any|no|at|in|to|with|more|less|short|long"
     r"|up|down|on|off|for|as)\b",
     re.IGNORECASE,
 )
-_CONDITION, _DOUBT = Cue(CONDITIONS, CONDITION_TRIGGERS), Cue([DOUBTS], DOUBT_TRIGGERS)
-_WISH = Cue(WISHES, WISH_TRIGGERS)
-_PLAN = Cue(PLANS, PLAN_TRIGGERS)
-_REPORT = Cue([REPORTS], REPORT_TRIGGERS)
+_CONDITION, _DOUBT = Cue(lists.CONDITIONS, lists.CONDITION_TRIGGERS), Cue([lists.DOUBTS], lists.DOUBT_TRIGGERS)
+_WISH = Cue(lists.WISHES, lists.WISH_TRIGGERS)
+_PLAN = Cue(lists.PLANS, lists.PLAN_TRIGGERS)
+_REPORT = Cue([lists.REPORTS], lists.REPORT_TRIGGERS)
 _OF_SPEAKER = re.compile(r"(?:i|we|user|the user)\b", re.IGNORECASE)
 _UNSURE = re.compile(r"\b(?:think|thinks|guess|believe|suppose|assume|suspect|imagine|heard|pretend)\b", re.IGNORECASE)
-_PAST, _CHANGE = Cue(PAST_MARKS, PAST_TRIGGERS), Cue([CHANGE_WORDS], CHANGE_TRIGGERS)
-_ADDITIVE = Cue([ADDITIVE_WORDS], ADDITIVE_TRIGGERS)
-_BOUND = Cue(BOUNDS, BOUND_TRIGGERS)
+_PAST, _CHANGE = Cue(lists.PAST_MARKS, lists.PAST_TRIGGERS), Cue([lists.CHANGE_WORDS], lists.CHANGE_TRIGGERS)
+_ADDITIVE = Cue([lists.ADDITIVE_WORDS], lists.ADDITIVE_TRIGGERS)
+_BOUND = Cue(lists.BOUNDS, lists.BOUND_TRIGGERS)
 _WORD = re.compile("[a-z]+")
 _DIGIT = re.compile(r"\d")
 _NEGATION = Cue((r"\b(?:not|no|never|none|nobody|nothing|neither|nor|without|cannot)\b|n['’]t\b",))
 _FUTURE = Cue((r"\b(?:will|shall|won't|tomorrow)\b|'ll\b",))
 _PAST_STATE = Cue(
-    (r"\b(?:was|were|lived|worked|resided|stayed|studied|attended|wasn't|weren't|had been)\b",), PAST_STATE_TRIGGERS
+    (r"\b(?:was|were|lived|worked|resided|stayed|studied|attended|wasn't|weren't|had been)\b",),
+    lists.PAST_STATE_TRIGGERS,
 )
 _PRESENT = Cue(
     (r"\b(?:is|are|am|has|have|does|do|isn't|aren't|hasn't|haven't|doesn't|don't|can|can't|cannot)\b|'(?:s|m|re|ve)\b",)
@@ -115,22 +90,7 @@ _PRESENT = Cue(
 # A past state with one of these is an action on a thing, whose result may hold still: "the TTL was raised".
 _PASSIVE = re.compile(r"\b(?:was|were|been|got|became) (?:\w+ly )?(?:just |finally |also )?(\w+)", re.IGNORECASE)
 # Participles that describe a person or thing, not an action.
-_STATES = frozenset(
-    [
-        "married",
-        "engaged",
-        "employed",
-        "based",
-        "located",
-        "called",
-        "named",
-        "used",
-        "interested",
-        "allergic",
-        "known",
-        "supposed",
-    ]
-)
+_STATES = wordlists.words("married engaged employed based located called named used interested allergic known supposed")
 
 
 @SizedCache("statements", megabytes=0.5).remember
@@ -150,7 +110,7 @@ def read_body(sentence: str, body: str, corrects: bool) -> Statement:
     tense = Tense.PAST if is_past else Tense.FUTURE if _FUTURE.search(body, words) else Tense.PRESENT
     # It may begin with a bound, or have a year: "In the shop, ...", "in 2019".
     is_adverbial = body[:7].lower().startswith(("in ", "on ", "at ", "for ", "with ", "during ", "by ", "under "))
-    begins = MARKED if is_adverbial or _DIGIT.search(body) else frozenset()
+    begins = lists.MARKED if is_adverbial or _DIGIT.search(body) else frozenset()
     return Statement(
         text=sentence,
         body=body,

@@ -1,11 +1,11 @@
 """Reading German, French and Spanish: a plain minimum, by words. What is not recognised is an assertion."""
 
 import re
-from dataclasses import dataclass
+from dataclasses import asdict
 from functools import lru_cache
 
 from apps.core.domain.caches import SizedCache
-from apps.rules.domain.statements.european_words import EUROPEAN, EuropeanWords
+from apps.rules.domain.statements.european_words import EUROPEAN
 from apps.rules.domain.statements.statement import Mood, Statement, Tense
 
 MAX_CHARS, MAX_SENTENCES, MAX_SENTENCE_CHARS = 4000, 60, 400
@@ -19,30 +19,12 @@ _APOSTROPHES = str.maketrans(dict.fromkeys("’ʼ`´", "'"))
 _END = " .!…;:,"
 
 
-@dataclass(frozen=True)
-class Patterns:
-    """The compiled lists of one language."""
-
-    question: re.Pattern[str]
-    condition: re.Pattern[str]
-    wish: re.Pattern[str]
-    plan: re.Pattern[str]
-    report: re.Pattern[str]
-    past: re.Pattern[str]
-    event: re.Pattern[str]
-    negative: re.Pattern[str]
-    additive: re.Pattern[str]
-    change: re.Pattern[str]
-    ended: re.Pattern[str]
-    correction: re.Pattern[str]
-    bounds: re.Pattern[str]
-
-
 @lru_cache(maxsize=8)
-def patterns_of(language: str) -> Patterns:
-    """Return the compiled lists of a language of EUROPEAN."""
-    listed: EuropeanWords = EUROPEAN[language]
-    return Patterns(**{name: re.compile(getattr(listed, name)) for name in Patterns.__dataclass_fields__})
+def patterns_of(language: str) -> dict[str, re.Pattern[str]]:
+    """Return the compiled lists of a language of EUROPEAN by their names."""
+    listed = asdict(EUROPEAN[language])
+    del listed["signs"]
+    return {name: re.compile(pattern) for name, pattern in listed.items()}
 
 
 def split_european(text: str) -> list[str]:
@@ -57,10 +39,10 @@ def read_european(language: str, sentence: str) -> Statement:
     """Read a sentence of a language of EUROPEAN."""
     patterns = patterns_of(language)
     plain = _SPACES.sub(" ", sentence.translate(_APOSTROPHES).lower()).strip()
-    opener = patterns.correction.match(plain)
+    opener = patterns["correction"].match(plain)
     body = (plain[opener.end() :] if opener else plain).strip(_END)
     mood = mood_of(patterns, plain.rstrip(" \"'»)"), body)
-    past = patterns.past.search(body) or patterns.event.search(body)
+    past = patterns["past"].search(body) or patterns["event"].search(body)
     tense = Tense.FUTURE if mood in (Mood.PLAN, Mood.WISH) else Tense.PAST if past else Tense.PRESENT
     return Statement(
         text=sentence,
@@ -68,22 +50,22 @@ def read_european(language: str, sentence: str) -> Statement:
         language=language,
         mood=mood,
         tense=tense,
-        negative=bool(patterns.negative.search(body)),
-        additive=bool(patterns.additive.search(body)),
+        negative=bool(patterns["negative"].search(body)),
+        additive=bool(patterns["additive"].search(body)),
         corrects=bool(opener),
-        changes=bool(patterns.change.search(body) or patterns.ended.search(body)),
-        bounds=tuple(sorted({found[0] for found in patterns.bounds.finditer(body)})),
+        changes=bool(patterns["change"].search(body) or patterns["ended"].search(body)),
+        bounds=tuple(sorted({found[0] for found in patterns["bounds"].finditer(body)})),
     )
 
 
-def mood_of(patterns: Patterns, plain: str, body: str) -> Mood:
+def mood_of(patterns: dict[str, re.Pattern[str]], plain: str, body: str) -> Mood:
     """Return the mood of a folded sentence. plain: with its end and its opener."""
     if plain.endswith("?") or plain.startswith("¿"):
         return Mood.QUESTION
-    if patterns.wish.search(body):
+    if patterns["wish"].search(body):
         return Mood.WISH
-    if patterns.condition.search(body):
+    if patterns["condition"].search(body):
         return Mood.CONDITION
-    if patterns.report.search(body):
+    if patterns["report"].search(body):
         return Mood.REPORT
-    return Mood.PLAN if patterns.plan.search(body) else Mood.ASSERTION
+    return Mood.PLAN if patterns["plan"].search(body) else Mood.ASSERTION

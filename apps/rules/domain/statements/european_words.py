@@ -11,12 +11,10 @@ from dataclasses import dataclass
 class EuropeanWords:
     """The lists of one language, as patterns on lower case.
 
-    signs: words that no English sentence has. question: its first words. single: a relation with one value at a time.
-    negative: what denies; indefinite: what a denied sentence has instead of it. several: nouns of which one has many.
+    signs: words that no English sentence has. negative: what denies.
     """
 
     signs: str
-    question: str
     condition: str
     wish: str
     plan: str
@@ -24,19 +22,11 @@ class EuropeanWords:
     past: str
     event: str
     negative: str
-    dropped: str
     additive: str
     change: str
     ended: str
     correction: str
-    single: str
-    definite: str
     bounds: str
-    months: tuple[str, ...]
-    weekdays: tuple[str, ...]
-    numbers: tuple[str, ...]
-    clock: str
-    afternoon: str
 
 
 GERMAN = EuropeanWords(
@@ -50,7 +40,6 @@ GERMAN = EuropeanWords(
         kommt braucht nimmt nutzt lernt spielt fährt macht montags dienstags mittwochs donnerstags freitags
         samstags sonntags montag dienstag mittwoch donnerstag freitag samstag sonntag uhr
     """,
-    question=r"(?:wer|wie|was|wo|wann|warum|wohin|woher|welche[rsnm]?|ist|sind|hat|habe|bin|wohne|arbeite|kann|mag)\b",
     condition=r"\b(?:wenn|falls|sofern|würde|wuerde|würden|wuerden|wäre|wären|hätte|hätten|könnte|könnten|dürften"
     r"|angenommen)\b",
     wish=r"\b(?:möchte|moechte|möchten|wünsche|wünscht|träume|träumt|hoffe|hofft|am liebsten|wäre gern)\b",
@@ -63,39 +52,15 @@ GERMAN = EuropeanWords(
     event=r"\b(?:gestern|heute|vorgestern|heute morgen)\b|\b(?:habe|hat|haben|bin|ist|sind)\b.*\b(?:ge\w+t"
     r"|ge\w+en|\w+iert)$",
     negative=r"\b(?:nicht mehr|kein\w* \w+ mehr|nicht|kein|keine|keinen|keinem|keiner|keines|nie|niemals)\b",
-    dropped=r"\b(?:mehr|ein|eine|einen|einem|einer|eines|überhaupt|gar)\b",
     additive=r"\b(?:auch|außerdem|ausserdem|zusätzlich|noch ein\w*|ebenfalls|sowie|daneben|weitere\w*)\b",
     change=r"\b(?:jetzt|inzwischen|mittlerweile|neuerdings|nun|ab jetzt|seit kurzem|ab sofort|nunmehr|aktuell"
     r"|nicht mehr)\b",
     ended=r"\b(?:nicht|kein\w*)\b.{0,60}\bmehr\b",
     correction=r"^(?:entschuldigung|sorry|nein|korrektur|ich meinte|tut mir leid|doch nicht|stimmt nicht"
     r"|verzeihung)\b[,:]?",
-    single=r"\b(?:wohne|wohnt|wohnen|lebe|lebt|leben) (?:in|auf|bei)\b|\b(?:arbeite|arbeitet|arbeiten) (?:bei|für"
-    r"|in)\b|\b(?:heißt|heisst|heiße|heisse)\b"
-    r"|\b(?:lieblings\w+|chef\w*|passwort|adresse|telefonnummer|geburtstag|besitzer\w*|leiter\w*"
-    r"|trainer\w*|hausarzt|hausärztin|vermieter\w*|lehrer\w*) (?:ist|lautet)\b",
-    definite=r"^(?:der|die|das|den|dem|mein|meine|meinen|unser|unsere|sein|seine|ihr|ihre)\b",
     bounds=r"\b(?:im (?:winter|sommer|frühling|herbst)|am wochenende|werktags|morgens|mittags|abends|nachmittags"
     r"|nachts|samstags|sonntags|montags|dienstags|mittwochs|donnerstags|freitags|hin\w*|rück\w*"
     r"|diese\w? woche|nächste\w? \w+)\b",
-    months=(
-        "januar",
-        "februar",
-        "märz",
-        "april",
-        "mai",
-        "juni",
-        "juli",
-        "august",
-        "september",
-        "oktober",
-        "november",
-        "dezember",
-    ),
-    weekdays=("montag", "dienstag", "mittwoch", "donnerstag", "freitag", "samstag", "sonntag"),
-    numbers=("null", "eins", "zwei", "drei", "vier", "fünf", "sechs", "sieben", "acht", "neun", "zehn", "elf", "zwölf"),
-    clock=r"(?P<hour>\d{1,2})(?:[.:](?P<minute>\d\d))? uhr(?: (?P<later>\d\d)\b)?",
-    afternoon=r"nachmittags|abends|am nachmittag|am abend",
 )
 FRENCH = EuropeanWords(
     signs="""
@@ -105,8 +70,6 @@ FRENCH = EuropeanWords(
         maintenant toujours aime j'ai j'habite c'est n'est d'un d'une qu'il qu'elle lundi mardi mercredi jeudi
         vendredi samedi dimanche
     """,
-    question=r"(?:est-ce|qu'est|quel|quelle|quels|quelles|où|quand|comment|pourquoi|qui|combien|as-tu|ai-je|suis-je"
-    r"|est-il|est-elle)\b",
     condition=r"\b(?:si|au cas où|\w+(?:rais|rait|rions|riez|raient))\b|\bs'il",
     wish=r"\b(?:voudrais|voudrait|aimerais|aimerait|souhaite|souhaites|rêve|rêves|espère|espérons)\b",
     plan=r"\b(?:vais|va|allons|vont|compte|comptons|prévois|prévoit|prévoyons|envisage|pense|peut-être"
@@ -118,36 +81,12 @@ FRENCH = EuropeanWords(
     event=r"\b(?:hier|aujourd'hui|avant-hier|ce matin)\b|\b(?:ai|as|a|avons|avez|ont|j'ai)\b \w+(?:é|i|u|s|t)\b"
     r"|\best parti\w*",
     negative=r"\b(?:ne|n')\b.*?\b(?:pas|plus|jamais|rien)\b|\b(?:ne|n|pas|plus|jamais|rien|aucun|aucune)\b",
-    dropped=r"\b(?:de|d|un|une|des|du)\b",
     additive=r"\b(?:aussi|également|en plus|encore un\w?|de plus|ainsi que|un autre|une autre)\b",
     change=r"\b(?:maintenant|désormais|dorénavant|à présent|à partir de maintenant|actuellement)\b",
     ended=r"\b(?:ne |n').{0,60}?\bplus\b",
     correction=r"^(?:pardon|désolée?|non|erreur|je voulais dire|correction|excusez-moi)\b[,:]?",
-    single=r"\b(?:habite|habitons|habitent|vis|vit|vivons) (?:à|en|au|aux|dans|chez)\b|\b(?:travaille|travaillons"
-    r"|travaillent) (?:à|chez|pour|au)\b|\b(?:s'appelle|m'appelle|appelle)\b"
-    r"|\b(?:préférée?|chef\w*|patronn?e?|mot de passe|adresse|numéro|anniversaire|médecin|propriétaire"
-    r"|professeure?)\b.* est\b",
-    definite=r"^(?:le|la|les|l|mon|ma|mes|notre|nos|son|sa|ses|leur|leurs)\b",
     bounds=r"\b(?:en hiver|en été|au printemps|en automne|le week-end|le matin|le soir|l'après-midi|à l'aller"
     r"|au retour|cette semaine|la semaine prochaine|en semaine)\b",
-    months=(
-        "janvier",
-        "février",
-        "mars",
-        "avril",
-        "mai",
-        "juin",
-        "juillet",
-        "août",
-        "septembre",
-        "octobre",
-        "novembre",
-        "décembre",
-    ),
-    weekdays=("lundi", "mardi", "mercredi", "jeudi", "vendredi", "samedi", "dimanche"),
-    numbers=("zéro", "une", "deux", "trois", "quatre", "cinq", "six", "sept", "huit", "neuf", "dix", "onze", "douze"),
-    clock=r"(?P<hour>\d{1,2}) ?h(?:eures?)?(?: ?(?P<minute>\d\d)\b)?(?P<later>(?!))?",
-    afternoon=r"de l'après-midi|du soir",
 )
 SPANISH = EuropeanWords(
     signs="""
@@ -157,7 +96,6 @@ SPANISH = EuropeanWords(
         gustan llama nos nuestro nuestra lunes martes miércoles jueves viernes sábado domingo cada desde hasta
         ya como bebo
     """,
-    question=r"¿|(?:qué|quién|cuándo|dónde|cómo|cuál|cuánto|cuántos|por qué)\b",
     condition=r"\b(?:si|siempre que|en caso|\w+(?:ría|rían|ríamos)|fuera|tuviera|pudiera|pudiéramos)\b",
     wish=r"\b(?:quisiera|quiero|quiere|querría|gustaría|ojalá|espero|espera|sueño|sueña|desea|deseo)\b",
     plan=r"\b(?:voy a|va a|vamos a|van a|pienso|piensa|planeo|planea|planeamos|quizás?|tal vez|a lo mejor"
@@ -169,35 +107,11 @@ SPANISH = EuropeanWords(
     event=r"\b(?:ayer|hoy|anteayer|esta mañana|anoche)\b|\b(?:he|ha|hemos|han)\b \w+(?:ado|ido|to|cho)\b"
     r"|\b\w+(?:ó|aron|ieron)\b",
     negative=r"\b(?:ya no|no|nunca|jamás|ningún|ninguna|tampoco)\b",
-    dropped=r"\b(?:ya|más|un|una|ningún)\b",
     additive=r"\b(?:también|además|asimismo|otro|otra|otros|otras|igualmente|así como)\b",
     change=r"\b(?:ahora|actualmente|ya no|desde ahora|a partir de ahora|últimamente|por fin)\b",
     ended=r"\bya no\b|\bno\b.{0,60}\bmás\b",
     correction=r"^(?:perdón|perdona|disculpa|lo siento|no|corrección|quería decir|me equivoqué)\b[,:]",
-    single=r"\b(?:vivo|vive|vivimos|viven) en\b|\b(?:trabajo|trabaja|trabajamos) (?:en|para)\b|\b(?:se llama"
-    r"|me llamo|llama)\b"
-    r"|\b(?:favorit[oa]|preferid[oa]|jefe|jefa|contraseña|dirección|número|cumpleaños|médic[oa]|profesora?"
-    r"|dueñ[oa])\b.* (?:es|está)\b",
-    definite=r"^(?:el|la|los|las|mi|mis|nuestro|nuestra|su|sus)\b",
     bounds=r"\b(?:en invierno|en verano|en primavera|en otoño|los fines de semana|por la mañana|por la tarde"
     r"|por la noche|a la ida|a la vuelta|esta semana|la semana que viene|entre semana)\b",
-    months=(
-        "enero",
-        "febrero",
-        "marzo",
-        "abril",
-        "mayo",
-        "junio",
-        "julio",
-        "agosto",
-        "septiembre",
-        "octubre",
-        "noviembre",
-        "diciembre",
-    ),
-    weekdays=("lunes", "martes", "miércoles", "jueves", "viernes", "sábado", "domingo"),
-    numbers=("cero", "una", "dos", "tres", "cuatro", "cinco", "seis", "siete", "ocho", "nueve", "diez", "once", "doce"),
-    clock=r"las? (?P<hour>\d{1,2})(?:[.:](?P<minute>\d\d))?(?: (?P<later>y media|y cuarto))?",
-    afternoon=r"de la (?:tarde|noche)",
 )
 EUROPEAN = {"de": GERMAN, "fr": FRENCH, "es": SPANISH}

@@ -5,6 +5,7 @@ import re
 from apps.core.domain.caches import SizedCache
 from apps.retrieval.domain.text.languages import FUNCTION_WORDS, STOPWORDS
 from apps.rules.domain.statements.european_words import EUROPEAN
+from apps.rules.domain.wordlists import words
 
 # Enough to tell a language, and little to read.
 MAX_CHARS, MAX_WORDS = 600, 80
@@ -22,53 +23,23 @@ _MARKS = {"de": re.compile("[äöüß]"), "fr": re.compile("[àâçèêëîïô�
 # Words of English statements that other lists have as well, or that only English has.
 _ENGLISH = (STOPWORDS | {"user", "prefers", "likes", "lives", "works", "has", "its"}) - {"me", "an", "so", "am", "was"}
 _SIGNS = {
-    code: frozenset(words.signs.split()) - STOPWORDS - {"son", "mon", "comment", "pour", "has"}
-    for code, words in EUROPEAN.items()
+    code: words(listed.signs) - STOPWORDS - {"son", "mon", "comment", "pour", "has"}
+    for code, listed in EUROPEAN.items()
 }
-_SIGNS_AND_NAMES = {code: frozenset(words.signs.split()) for code, words in EUROPEAN.items()}
+_SIGNS_AND_NAMES = {code: words(listed.signs) for code, listed in EUROPEAN.items()}
 # English words that are as usual in another language, so that they speak for neither.
 _SHARED = {
-    "de": frozenset(["in", "an", "am", "was", "so", "war", "die", "hat", "man", "will", "also", "fast", "her", "art"]),
-    "fr": frozenset(["on", "or", "me", "a", "as", "plus", "an", "la"]),
-    "es": frozenset(["a", "me", "no", "o", "he", "has", "en", "la", "son", "van"]),
+    "de": words("in an am was so war die hat man will also fast her art"),
+    "fr": words("on or me a as plus an la"),
+    "es": words("a me no o he has en la son van"),
 }
 _OTHER_SIGNS = {
-    name: frozenset(listed.split()) - STOPWORDS
+    name: words(listed) - STOPWORDS
     for name, listed in FUNCTION_WORDS.items()
     if name not in ("german", "french", "spanish")
 }
 # Of names and phrases in English sentences: "La Paz", "El Niño", "Da Vinci", "de facto".
-_IN_NAMES = frozenset(
-    [
-        "la",
-        "le",
-        "el",
-        "los",
-        "las",
-        "de",
-        "del",
-        "des",
-        "du",
-        "mit",
-        "da",
-        "di",
-        "do",
-        "van",
-        "von",
-        "der",
-        "den",
-        "das",
-        "al",
-        "en",
-        "un",
-        "il",
-        "san",
-        "tu",
-        "es",
-        "ma",
-        "sa",
-    ]
-)
+_IN_NAMES = words("la le el los las de del des du mit da di do van von der den das al en un il san tu es ma sa")
 
 
 def language_of(text: str) -> str:
@@ -110,17 +81,17 @@ def language_of_words(text: str) -> str:
     """Return the language of a text in Latin letters by its function words."""
     written = _WORD.findall(text)[:MAX_WORDS]
     found = [word.replace("’", "'").lower() for word in written]
-    words = frozenset(found)
+    said = frozenset(found)
     english = len([word for word in found if word in _ENGLISH])
     best, score, sure = ENGLISH, 0, 0
     lowered = "" if text.isascii() else text.lower()
     # A name begins with a capital letter: "El Paso", "Le Monde".
     names = {word.lower() for word in written[1:] if word[0].isupper()}
     for code, signs in _SIGNS.items():
-        hits = words & signs
+        hits = said & signs
         if code == "fr":
             # A word that has lost its vowel before another one: "l'équipe", "j'habite".
-            hits |= {word for word in words if _ELIDED.match(word) and word[2:] not in ("ll", "ve", "re")}
+            hits |= {word for word in said if _ELIDED.match(word) and word[2:] not in ("ll", "ve", "re")}
         own = len(hits - _IN_NAMES) + bool(_MARKS[code].search(lowered))
         count = len(hits - names)
         if count > score or (count == score and own > sure):
@@ -128,16 +99,16 @@ def language_of_words(text: str) -> str:
     against = english
     if best != ENGLISH:
         against = len([word for word in found if word in _ENGLISH and word not in _SHARED[best]])
-    if is_read(score, sure, against, len(found)) and not is_other(words, score):
+    if is_read(score, sure, against, len(found)) and not is_other(said, score):
         return best
-    return UNKNOWN if is_other(words, max(score, english)) else marked(text, english, score)
+    return UNKNOWN if is_other(said, max(score, english)) else marked(text, english, score)
 
 
-def is_read(score: int, sure: int, english: int, words: int) -> bool:
+def is_read(score: int, sure: int, english: int, count: int) -> bool:
     """Return whether signs of a language outweigh what is English in a text."""
     if sure == 0 or score <= english:
         return False
-    return score >= 2 or (words <= 5 and english == 0)
+    return score >= 2 or (count <= 5 and english == 0)
 
 
 def is_other(found: frozenset[str], score: int) -> bool:

@@ -143,7 +143,9 @@ def place_of(path: str, own_kinds: Mapping[str, str] = NO_KINDS) -> Place:
         stem = folders.pop()
         folded.pop()
     if is_general and folded and not is_common_folder(folded[-1]) and folded[-1] not in LAYER_BY_WORD:
-        is_general, stem = not is_own_folder(folded), folders.pop()
+        # A folder that holds one item, as those of `patterns/retry/README.md` and `0012-x/index.md` do.
+        is_own = NUMBERED_FOLDER.match(folded[-1]) or any(word in TYPE_BY_WORD for word in folded[:-1])
+        is_general, stem = not is_own, folders.pop()
         folded.pop()
     kind, number, words = split_name(stem)
     types = [TYPE_BY_WORD[word] for word in folded if word in TYPE_BY_WORD]
@@ -173,11 +175,6 @@ def place_of(path: str, own_kinds: Mapping[str, str] = NO_KINDS) -> Place:
 def is_common_folder(word: str) -> bool:
     """Return whether a folder is named for what is in it, as `docs`, `adr` and `accepted` are."""
     return word in COMMON_FOLDERS or word in TYPE_BY_WORD or word in STATUS_FOLDERS
-
-
-def is_own_folder(folded: list[str]) -> bool:
-    """Return whether a folder holds one item, as those of `patterns/retry/README.md` and `0012-x/index.md` do."""
-    return bool(NUMBERED_FOLDER.match(folded[-1])) or any(word in TYPE_BY_WORD for word in folded[:-1])
 
 
 def split_name(stem: str) -> tuple[str, str, str]:

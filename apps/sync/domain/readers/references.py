@@ -34,15 +34,14 @@ def split_references(text: str) -> list[str]:
         found.append(link_reference(match.group(1), match.group(2) or ""))
         end = match.end()
     rest.append(text[end:])
-    parts = [part for piece in rest for part in split_list(piece)]
+    parts: list[str] = []
+    for piece in rest:
+        listed = [part for part in SEPARATOR.split(piece) if part.strip(MARKS)]
+        # Prose with an `and` that names no numbers stays whole.
+        has_mark = "," in piece or "、" in piece
+        is_list = len(listed) > 1 and (has_mark or all(re.search(r"\d", part) for part in listed))
+        parts += listed if is_list else [piece]
     return [one for one in [*found, *(normal_reference(part) for part in parts)] if one][:MAX_REFERENCES]
-
-
-def split_list(text: str) -> list[str]:
-    """Return the parts of a list in prose; a text with `and` that names no numbers stays whole."""
-    parts = [part for part in SEPARATOR.split(text) if part.strip(MARKS)]
-    is_list = len(parts) > 1 and ("," in text or "、" in text or all(re.search(r"\d", part) for part in parts))
-    return parts if is_list else [text]
 
 
 def find_references(text: str) -> list[str]:

@@ -273,16 +273,12 @@ def pieces_of(text: str) -> list[str]:
         text = text[: asked.start()] if asked else text
     pieces, start = [], 0
     for found in _AND.finditer(text):
-        if has_verb(text[start : found.start()].rpartition(", ")[2]):
+        # A verb follows the first word of the piece before it, or is drawn together with it.
+        first, *others = text[start : found.start()].rpartition(", ")[2].lower().split() or [""]
+        if "'" in first or any(word in _AUXILIARY or base_of(word) for word in others):
             pieces.append(text[start : found.start()])
             start = found.end()
     return [piece for piece in (*pieces, text[start:]) if piece.strip()]
-
-
-def has_verb(text: str) -> bool:
-    """Return whether a verb follows the first word of a text, or is drawn together with it."""
-    first, *others = text.lower().split() or [""]
-    return "'" in first or any(word in _AUXILIARY or base_of(word) for word in others)
 
 
 def is_value(text: str, plain: str) -> bool:

@@ -6,14 +6,20 @@ from dataclasses import replace
 from itertools import islice, product
 
 from apps.rules.domain.contradiction.chinese import ends, spans
-from apps.rules.domain.contradiction.chinese.frames import Clause, Frame, Relation, analyse_chinese
+from apps.rules.domain.contradiction.chinese.frames import (
+    LIKELY,
+    SURE,
+    WEAK,
+    Clause,
+    Frame,
+    Relation,
+    analyse_chinese,
+)
 from apps.rules.domain.contradiction.chinese.values import ValueKind, are_equal, kind_of
 from apps.rules.domain.contradiction.evidence import Evidence, Reason, strongest
 from apps.rules.domain.statements import chinese_words as words
 from apps.rules.domain.statements.chinese import fold_chinese
 
-# Sure enough to act on; for noticing only; weak.
-SURE, LIKELY, WEAK = 0.92, 0.75, 0.6
 # One statement is a small part of a longer memory: superseding that for it would lose the rest.
 MAX_ACTED_CHARS, MAX_ACTED_CLAUSES = 500, 12
 MAX_PAIRS = 400
@@ -53,7 +59,7 @@ def find_chinese(older: str, newer: str) -> Evidence | None:
     clauses = analyse_chinese(older)
     found = strongest(compare(*pair) for pair in pairs_of(clauses, analyse_chinese(newer)))
     if found and (len(older) > MAX_ACTED_CHARS or len(clauses) > MAX_ACTED_CLAUSES) and found.score > LIKELY:
-        return Evidence(found.reason, LIKELY, found.first, found.second, found.differing, found.common)
+        return replace(found, score=LIKELY)
     return found
 
 
@@ -71,7 +77,7 @@ def compare(older: Clause, newer: Clause) -> Evidence | None:
         found += spans.find_flip(older, newer), spans.find_span(older, newer)
     sure = strongest((*found, ends.find_end(older, newer)))
     if sure and sure.score > LIKELY and (newer.statement.additive or not (older.is_present and newer.is_present)):
-        return Evidence(sure.reason, WEAK, sure.first, sure.second, sure.differing, sure.common)
+        return replace(sure, score=WEAK)
     return sure
 
 

@@ -3,11 +3,9 @@
 import re
 
 from apps.core.domain.caches import SizedCache
-from apps.rules.domain.contradiction.chinese.frames import Clause, Relation, topic_of
+from apps.rules.domain.contradiction.chinese.frames import SURE, Clause, Relation, topic_of
 from apps.rules.domain.contradiction.evidence import Evidence, Reason
 from apps.rules.domain.statements import chinese_words as words
-
-SURE, LIKELY, WEAK = 0.92, 0.75, 0.6
 
 MIN_COURSE = 3
 
@@ -56,37 +54,31 @@ def find_end(older: Clause, newer: Clause) -> Evidence | None:
     """Return the evidence that the newer clause ends what the older one says."""
     if older.negative:
         return None
-    if newer.negative:
-        lost = ends_having(older, newer)
-        return Evidence(Reason.NEGATION, SURE, older.text, newer.text, (), (lost,)) if lost else None
+    if newer.negative:  # had a thing, and has none of it any more
+        has, lacks = _HAS.match(older.core), _LACKS.match(newer.core)
+        if has is None or lacks is None or has["who"] != topic_of(lacks["who"], is_change=True):
+            return None
+        lost = has["what"]
+        return Evidence(Reason.NEGATION, SURE, older.text, newer.text, (), (lost,)) if lost == lacks["what"] else None
     if not may_end(newer.whole):
         return None
-    for finds in (
-        ends_ownership,
-        ends_work,
-        ends_pending,
-        ends_partnership,
-        ends_fault,
-        ends_event,
-        ends_course,
-        ends_habit,
-    ):
-        common = finds(older, newer)
-        if common:
-            return Evidence(Reason.REPLACED, SURE, older.text, newer.text, (), (common,))
-    return None
+    common = (
+        ends_ownership(older, newer)
+        or ends_work(older, newer)
+        or ends_pending(older, newer)
+        or ends_partnership(older, newer)
+        or ends_fault(older, newer)
+        or ends_event(older, newer)
+        or ends_course(older, newer)
+        or ends_habit(older, newer)
+    )
+    return Evidence(Reason.REPLACED, SURE, older.text, newer.text, (), (common,)) if common else None
 
 
 def subject_of(core: str) -> str:
     """Return the person at the beginning of a clause, "" for none."""
     found = _SUBJECT.match(core)
     return found[0] if found else ""
-
-
-def is_of_subject(core: str, who: str) -> bool:
-    """Return whether a clause is of the same person, or names none at its beginning."""
-    subject = subject_of(core)
-    return core.startswith(who) or (not subject and not re.match(r".{1,3}(?:把|将)", core))
 
 
 def ends_ownership(older: Clause, newer: Clause) -> str:
@@ -96,34 +88,26 @@ def ends_ownership(older: Clause, newer: Clause) -> str:
         return ""
     what, who = has["what"], subject_of(has["who"]) or has["who"]
     named = what if what in newer.core else (what[-2:] if len(what) > 2 and what[-2:] in newer.core else "")
-    if len(named) < 2 or not is_of_subject(newer.core, who):
+    # Of the same person, or of none that is named at its beginning.
+    is_unnamed = not subject_of(newer.core) and not re.match(r".{1,3}(?:把|将)", newer.core)
+    if len(named) < 2 or not (newer.core.startswith(who) or is_unnamed):
         return ""
     sold = _SELLS.search(newer.core)
-    # "My old computer" is not the computer.
-    return (
-        named
-        if sold
-        and named in sold["what"]
-        and _ONLY.fullmatch(sold["what"].rpartition(named)[0].removeprefix(f"{has['who']}的"))
-        else ""
-    )
-
-
-def ends_having(older: Clause, newer: Clause) -> str:
-    """Return the thing that a person had and has none of any more."""
-    has, lacks = _HAS.match(older.core), _LACKS.match(newer.core)
-    if has is None or lacks is None or has["who"] != topic_of(lacks["who"], is_change=True):
+    if sold is None or named not in sold["what"]:
         return ""
-    return has["what"] if has["what"] == lacks["what"] else ""
+    # "My old computer" is not the computer.
+    before = sold["what"].rpartition(named)[0].removeprefix(f"{has['who']}的")
+    return named if _ONLY.fullmatch(before) else ""
 
 
 def ends_work(older: Clause, newer: Clause) -> str:
     """Return the topic of a place of work that was left."""
     if not _QUITS.search(newer.core):
         return ""
+    other = topic_of(newer.core, is_change=True)
     for frame in older.frames:
-        if frame.relation is Relation.WORKS and topic_of(newer.core, is_change=True).startswith(frame.topic):
-            rest = topic_of(newer.core, is_change=True)[len(frame.topic) :]
+        if frame.relation is Relation.WORKS and other.startswith(frame.topic):
+            rest = other[len(frame.topic) :]
             if frame.value in rest or re.match(rf"(?:从)?(?:{words.QUITS}|公司|工作)", rest):
                 return frame.topic
     job = _HAS_JOB.match(older.core)

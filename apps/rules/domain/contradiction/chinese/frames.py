@@ -10,7 +10,10 @@ from apps.rules.domain.contradiction.chinese.values import canonical
 from apps.rules.domain.statements import chinese_words as words
 from apps.rules.domain.statements.chinese import ChineseClause, is_negative, read_clauses, without_negations
 from apps.rules.domain.statements.statement import Mood, Statement, Tense
+from apps.rules.domain.wordlists import longest_first
 
+# Sure enough to act on; for noticing only; weak.
+SURE, LIKELY, WEAK = 0.92, 0.75, 0.6
 MAX_TOPIC, MAX_VALUE = 40, 40
 
 
@@ -59,11 +62,6 @@ class Clause:
         return self.statement.can_decide and self.statement.tense is not Tense.PAST
 
 
-def longest_first(listed: str) -> str:
-    """Return alternatives of a pattern, the longest first."""
-    return "|".join(sorted(listed.split("|"), key=len, reverse=True))
-
-
 _LIGHT = re.compile(
     r"现在|如今|目前|眼下|已经|终于|最近|刚刚|刚才|刚(?=[^好才])|通常|平时|一直|所以|因为|因此|但是|不过(?!敏)|而且|然后|结果|于是|其实|从今天起|今后|(?<![0-9几多一两这那每])只(?![有是要好])"
     r"|(?<![首成古大])都(?!市|会)|(?<![成造])就(?![业职医诊读])|(?<!人|刚)才(?!能|艺|华|干)|了(?!解|不起)|[啊啦吧哦喔呀呢嘛]$|^(?:那|说是|是说|但|而|我是说|应该是说)|那天那"
@@ -71,13 +69,13 @@ _LIGHT = re.compile(
 _CAUSE = re.compile(
     rf"因为[^改换搬]{{1,14}}?(?=改|换|搬|移到|延|推迟|取消)|^.{{0,8}}?(?:{words.EVENTS})(?:以后|之后|后)(?=.{{3}})"
 )
-_MOMENT = re.compile(longest_first(words.MOMENTS))
+_MOMENT = re.compile(longest_first(words.MOMENTS.split("|")))
 _FROM = r"(?:[从由](?P<old>[^从由]{1,15}?))?"
 _TOPIC, _VALUE = rf"(?P<topic>.{{0,{MAX_TOPIC}}}?)", rf"(?P<value>.{{1,{MAX_VALUE}}})"
 _OBJECT = re.compile("^.{0,4}把|[又再也要约]$")
 _TOGETHER = re.compile("(?<=..)(?:[和跟与].{1,8})?住$")
 _INHERITS = re.compile("[不没改换搬]|现在|已经|开始|在|用|学|吃|喝|住|辞|卖|跳槽|加入|升|戒|会|能|可以")
-_SUBJECT = re.compile(rf"^(?:{longest_first(words.PERSONS)})")
+_SUBJECT = re.compile(rf"^(?:{longest_first(words.PERSONS.split('|'))})")
 _KIND_OF_VALUE = re.compile("(?<=..)(?:时间|日期|地点|位置|场地|名)$")
 _MATTER = re.compile(r"[a-z0-9][a-z0-9_.-]*|[\u3400-\u9fff]")
 _NOW = re.compile(words.NOW)
@@ -85,7 +83,8 @@ _NOW = re.compile(words.NOW)
 
 def pattern(listed: str, *, source: bool = False, value: str = _VALUE) -> re.Pattern[str]:
     """Return the pattern of a clause with one of some verbs. source: with the former value before it."""
-    return re.compile(rf"^{_TOPIC}{_FROM if source else ''}(?P<verb>{longest_first(listed)}){value}$")
+    verb = longest_first(listed.split("|"))
+    return re.compile(rf"^{_TOPIC}{_FROM if source else ''}(?P<verb>{verb}){value}$")
 
 
 # In order: at most the first of each relation that fits is a frame of the clause.

@@ -4,29 +4,24 @@ import re
 from itertools import product
 
 from apps.core.domain.caches import SizedCache
-from apps.rules.domain.contradiction.chinese.frames import Clause, longest_first, topic_of
-from apps.rules.domain.contradiction.chinese.values import (
-    MEASURES,
-    TOKEN,
-    ValueKind,
-    are_equal,
-    kind_of,
-)
+from apps.rules.domain.contradiction.chinese.frames import LIKELY, SURE, WEAK, Clause, topic_of
+from apps.rules.domain.contradiction.chinese.values import MEASURES, TOKEN, ValueKind, are_equal, kind_of
 from apps.rules.domain.contradiction.evidence import Evidence, Reason
 from apps.rules.domain.statements import chinese_words as words
+from apps.rules.domain.wordlists import longest_first
 
-SURE, LIKELY, WEAK = 0.92, 0.75, 0.6
 MAX_REPLACED, MAX_VALUE = 8, 16
 
-_BOUND = re.compile(longest_first(words.BOUNDS))
-_MOMENT = re.compile(longest_first(words.MOMENTS))
+_BOUND = re.compile(longest_first(words.BOUNDS.split("|")))
+_MOMENT = re.compile(longest_first(words.MOMENTS.split("|")))
 _TIMED = re.compile(rf"(?:才|就|要)?(?:{words.TIMED})")
 _RELATION = re.compile("[的是在叫用]|负责|住")
 _IDENTIFIES = re.compile("(?:是|在|到|为|住|改|约|升|降|涨|减|加|搬|换)$")
 _ORDINAL = re.compile("[号楼层室期届章版班路栋排季级届集年]|线|教室")
 # "changed to the evening", "now studies instead": without it the clause has the words of the former one.
+_CHANGED = longest_first([*words.BECOMES.split("|"), *words.RESCHEDULES.split("|")])
 _CHANGE = re.compile(
-    rf"(?:{longest_first(words.BECOMES + '|' + words.RESCHEDULES)})(?=[\d周每-]|早上|晚上|下午|上午|中午)"
+    rf"(?:{_CHANGED})(?=[\d周每-]|早上|晚上|下午|上午|中午)"
     r"|改(?=周\d|\d)|改(?=(?P<verb>[用学喝吃坐走从在由搭骑开穿看听写讲教打做上交送寄给]))"
 )
 _PERSON = re.compile(rf"(?:{words.PERSONS}|客户|公司|团队|同事|老师|老板|部门)")
@@ -177,15 +172,12 @@ def score_flip(older: Clause, newer: Clause, one: str, other: str) -> float:
     """Return how sure it is that a clause ends what the older one says."""
     if len(one) < 2:
         return 0
-    is_done = older.negative and newer.whole.endswith("了")
     other = other.replace("开始", "").replace("学会", "会")
     if one == other:
         return SURE
-    if is_done and key_of(_MOMENT.sub("", newer.bare)) == one:
+    if newer.whole.endswith("了") and key_of(_MOMENT.sub("", newer.bare)) == one:
         return SURE
     if newer.negative and re.search(words.GONE, newer.whole) and is_within(other, one) and len(other) * 2 >= len(one):
-        return SURE
-    if newer.negative and newer.whole.endswith("了") and key_of(_MOMENT.sub("", newer.bare)) == one:
         return SURE
     longer = one if len(one) > len(other) else other
     return WEAK if is_within(min(one, other, key=len), longer) else 0

@@ -146,22 +146,16 @@ def replace_time(found: re.Match[str]) -> str:
     elif has["english_hour"]:
         hour, minute = int(has["english_hour"]), 0
     else:
-        hour, minute = number_of(has["hour"]), minute_of(has)
+        hour = number_of(has["hour"])
+        minute = number_of(has["minute"]) if has["minute"] else 0
+        if has["half"] or has["quarter"]:
+            minute = 30 if has["half"] else 15 * number_of(has["quarter"])
         says_more = part or has["half"] or has["quarter"] or has["minute"] or has["sharp"]
         if has["hour"] == "一" and not says_more:
             return found[0]  # "a little"
     if hour > 24 or minute > 59:
         return found[0]
     return clock_of(hour, minute, part, is_sure=bool(part or has["clock"]))
-
-
-def minute_of(has: dict[str, str | None]) -> int:
-    """Return the minutes of "三点半", "三点一刻", "三点二十"."""
-    if has["half"]:
-        return 30
-    if has["quarter"]:
-        return 15 * number_of(has["quarter"])
-    return number_of(has["minute"]) if has["minute"] else 0
 
 
 def clock_of(hour: int, minute: int, part: str, is_sure: bool) -> str:

@@ -18,13 +18,7 @@ from apps.rules.domain.contradiction.english.ends import (
     find_new_holder,
     find_replacement,
 )
-from apps.rules.domain.contradiction.english.states import (
-    ACT,
-    NOTICE,
-    are_of_others,
-    as_state,
-    resolve,
-)
+from apps.rules.domain.contradiction.english.states import ACT, NOTICE, are_of_others, as_state, resolve
 from apps.rules.domain.contradiction.english.values import (
     find_changed_value,
     find_corrected,

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass
 
+from apps.rules.domain.contradiction.english import vocabulary as lists
 from apps.rules.domain.contradiction.english.differences import (
     Difference,
     differences,
@@ -19,20 +20,6 @@ from apps.rules.domain.contradiction.english.states import (
     part_target,
     says_change,
     written,
-)
-from apps.rules.domain.contradiction.english.vocabulary import (
-    APOLOGIES,
-    ATTRIBUTES,
-    DEPARTING,
-    EMPLOYED_BY,
-    LOCATING,
-    MANY,
-    PERSONS_AND_RELATIVES,
-    PLACES,
-    RELATIVES,
-    SPEAKER,
-    STARTING_RELATIONS,
-    WHEN,
 )
 from apps.rules.domain.contradiction.evidence import Reason
 from apps.rules.domain.contradiction.frames import PREPOSITIONS, Frame, key_of_token, keys_of
@@ -54,7 +41,7 @@ def find_new_value(old: Frame, new: Frame) -> Judged:
         return None
     score = judge(old, new, found)
     last = next((token for token in reversed(old.subject) if token.is_content), None)
-    is_one_of_several = bool(old.subject_words & RELATIVES) and not (last and last.name)
+    is_one_of_several = bool(old.subject_words & lists.RELATIVES) and not (last and last.name)
     if is_one_of_several and not says_change(new) and not new.is_event:
         score = min(score, NOTICE)
     return (
@@ -75,7 +62,7 @@ def are_comparable(old: Frame, new: Frame) -> bool:
     if {old.relation, new.relation} <= {"live", "move"}:
         return True
     is_home = old.relation == "live" and new.verb == "be" and new.statement.changes
-    if is_home and new.rest and any(token.text in PLACES for token in new.rest[:2]):
+    if is_home and new.rest and any(token.text in lists.PLACES for token in new.rest[:2]):
         return True
     is_employed = new.verb == "be" and bool(new.rest) and new.rest[0].text in ("with", "at") and new.statement.changes
     return old.relation == "work" and (is_employed or (new.verb in BEGINNING and new.is_event))
@@ -115,29 +102,24 @@ class Slot:
         return len(old) == len(new) == 1 and are_opposites(old[0].key, new[0].key)
 
 
-def slot_of(old: Frame, new: Frame, found: Difference) -> Slot:
-    """Return the place in which two statements differ."""
+def judge(old: Frame, new: Frame, found: Difference) -> float:
+    """Return how surely two different words in one place exclude each other, 0 for not at all."""
     first, second = ([side[0].text] if side[0].text in PREPOSITIONS else [] for side in (found.old, found.new))
-    return Slot(
+    slot = Slot(
         old=old,
         new=new,
         found=found,
         kinds=(kind_of(found.old), kind_of(found.new)),
-        is_thing=old.subject_keys != SPEAKER and old.head not in PERSONS_AND_RELATIVES and not old.is_named,
+        is_thing=old.subject_keys != lists.SPEAKER and old.head not in lists.PERSONS_AND_RELATIVES and not old.is_named,
         changes=says_change(new),
         links=(first, second),
         is_sized=size_of(keys_of(found.old)) == size_of(keys_of(found.new)),
     )
-
-
-def judge(old: Frame, new: Frame, found: Difference) -> float:
-    """Return how surely two different words in one place exclude each other, 0 for not at all."""
-    slot = slot_of(old, new, found)
     for rule in (judge_value, judge_relation, judge_identity):
         score = rule(slot)
         if score is not None:
             return score
-    is_place = slot.is_thing and old.verb in LOCATING and bool(set(slot.links[0] + slot.links[1]) & PLACES)
+    is_place = slot.is_thing and old.verb in lists.LOCATING and bool(set(slot.links[0] + slot.links[1]) & lists.PLACES)
     return NOTICE if slot.changes or is_place else 0.0
 
 
@@ -146,7 +128,9 @@ def judge_value(slot: Slot) -> float | None:
     ours, theirs = slot.kinds
     if slot.kind == "when":
         is_sized = bool(grains(slot.found.old) & grains(slot.found.new))
-        is_one_of_many = slot.old.verb in DEPARTING and bool(slot.old.subject) and slot.old.subject[0].text == "the"
+        is_one_of_many = (
+            slot.old.verb in lists.DEPARTING and bool(slot.old.subject) and slot.old.subject[0].text == "the"
+        )
         if (is_one_of_many or slot.old.is_event) and not slot.changes:
             return 0.0
         return ACT if is_sized and (slot.changes or (slot.is_thing and not slot.old.is_event)) else NOTICE
@@ -160,32 +144,25 @@ def judge_value(slot: Slot) -> float | None:
     is_counted = bool(slot.kind) or (is_bare and (slot.is_beside or slot.changes))
     if not is_counted:
         return NOTICE if slot.changes and slot.is_thing else 0.0
-    if not slot.changes and (
-        is_described(slot) or (is_numbered(slot) and (slot.old.verb in MANY or not slot.is_thing))
-    ):
+    rest = slot.old.rest
+    at = next((place for place, token in enumerate(rest) if token is slot.found.old[0]), 0)
+    if at and rest[at - 1].text in ("a", "an") and not slot.changes:  # one of several: "a 5 year old son"
+        return 0.0
+    # A number that names a thing rather than counts any: "item 2", "room 5".
+    at = next((place for place, token in enumerate(rest) if token.kind is Kind.NUMBER), 0)
+    is_last = at + 1 >= len(rest) or not rest[at + 1].is_content
+    is_numbered = at > 0 and rest[at - 1].is_content and is_last and not rest[at].unit
+    if is_numbered and not slot.changes and (slot.old.verb in lists.MANY or not slot.is_thing):
         return 0.0
     is_running = is_total(slot.old) and is_total(slot.new) and bool(slot.kind)
     return ACT if slot.changes or is_running or not slot.old.is_event else NOTICE
-
-
-def is_described(slot: Slot) -> bool:
-    """Return whether a number describes one of several: "a 5 year old son", "a $10 coupon"."""
-    at = next((place for place, token in enumerate(slot.old.rest) if token is slot.found.old[0]), 0)
-    return at > 0 and slot.old.rest[at - 1].text in ("a", "an")
-
-
-def is_numbered(slot: Slot) -> bool:
-    """Return whether a number names a thing rather than counts any: "item 2", "room 5"."""
-    at = next((place for place, token in enumerate(slot.old.rest) if token.kind is Kind.NUMBER), 0)
-    is_last = at + 1 >= len(slot.old.rest) or not slot.old.rest[at + 1].is_content
-    return at > 0 and slot.old.rest[at - 1].is_content and is_last and not slot.old.rest[at].unit
 
 
 def judge_relation(slot: Slot) -> float | None:
     """Judge the one value of a relation: where a person lives, works, whom they report to. None for others."""
     old = slot.old
     relation = "live" if old.relation == "move" else old.relation
-    is_beside = relation == "work" and bool(old.rest) and old.rest[0].text not in EMPLOYED_BY
+    is_beside = relation == "work" and bool(old.rest) and old.rest[0].text not in lists.EMPLOYED_BY
     if is_beside and not slot.changes:
         return NOTICE
     if relation in ("name", "attend", "report") and slot.kind == "name":
@@ -193,7 +170,7 @@ def judge_relation(slot: Slot) -> float | None:
         return ACT if relation != "name" or is_one else NOTICE
     if relation == "live" and any(side.rest and side.rest[0].text == "with" for side in (old, slot.new)):
         return NOTICE if slot.changes else 0.0
-    if relation in ("live", "work") and slot.new.relation in STARTING_RELATIONS:
+    if relation in ("live", "work") and slot.new.relation in lists.STARTING_RELATIONS:
         if not slot.is_sized:
             return NOTICE
         return ACT if slot.kind == "name" or slot.new.is_event or slot.changes else NOTICE
@@ -208,13 +185,13 @@ def judge_identity(slot: Slot) -> float | None:
     if is_order and follows_preposition(old, slot.found):  # "please reply in Dutch"
         return ACT
     if old.verb == "be":
-        is_attribute = slot.is_thing and old.head in SINGLE_VALUED | ATTRIBUTES
+        is_attribute = slot.is_thing and old.head in SINGLE_VALUED | lists.ATTRIBUTES
         if is_attribute and first == second and slot.is_sized:
             return ACT
-        is_role = old.head not in RELATIVES and old.subject_keys != SPEAKER and not old.is_named
+        is_role = old.head not in lists.RELATIVES and old.subject_keys != lists.SPEAKER and not old.is_named
         if slot.kind == "name" and is_role and not first and not second:
             return ACT
-    if slot.is_thing and old.verb in LOCATING and first and first[:1] == second[:1] and first[0] in PLACES:
+    if slot.is_thing and old.verb in lists.LOCATING and first and first[:1] == second[:1] and first[0] in lists.PLACES:
         return ACT if slot.is_sized and not slot.is_beside else NOTICE
     if old.verb != "be" or len(slot.found.old) != 1 or len(slot.found.new) != 1:
         return None
@@ -232,9 +209,9 @@ def find_changed_value(old: Frame, new: Frame) -> Judged:
     if new.verb == "rename" and not target and thing:
         named, target = keys_of(thing[:-1]), thing[-1:]
     value = keys_of(target)
-    if not value or (not named and new.subject_keys != SPEAKER) or value <= old.content:
+    if not value or (not named and new.subject_keys != lists.SPEAKER) or value <= old.content:
         return None
-    if passive and new.subject_keys == SPEAKER:
+    if passive and new.subject_keys == lists.SPEAKER:
         shared = old.said & keys_of(target)
         is_alike = kind_of(old.rest) == kind_of(target) and (bool(shared) or kind_of(target).startswith("number"))
         return (Reason.REPLACED, ACT, written(old.rest), written(target)) if is_alike else None
@@ -242,7 +219,7 @@ def find_changed_value(old: Frame, new: Frame) -> Judged:
     # All of what the older statement is about, and nothing that it is not about: "the guest router".
     if not passive and not (old.subject_words <= named <= said):
         return None
-    if old.subject_keys == SPEAKER and not passive and not (named & old.said):
+    if old.subject_keys == lists.SPEAKER and not passive and not (named & old.said):
         return None
     ours, theirs = kind_of(old.rest), kind_of(target)
     if (
@@ -272,7 +249,7 @@ def find_value_of(old: Frame, new: Frame) -> Judged:
 def phrase_of_kind(frame: Frame, kind: str) -> tuple[Token, ...]:
     """Return the only value of a statement that is of the kind of another one; empty for none or several."""
     if kind == "when":
-        found = [token for token in frame.rest if token.kind in WHEN]
+        found = [token for token in frame.rest if token.kind in lists.WHEN]
     elif kind.startswith("number"):
         unit = kind.split(" ")[1]
         found = [
@@ -289,7 +266,7 @@ def find_corrected(old: Frame, new: Frame) -> Judged:
         return None
     kinds = {token.kind: token for token in old.tokens if token.kind in VALUES}
     given = [token for token in new.tokens if token.kind in VALUES]
-    others = new.content - {key_of_token(token) for token in given} - {key_of(new.verb)} - APOLOGIES
+    others = new.content - {key_of_token(token) for token in given} - {key_of(new.verb)} - lists.APOLOGIES
     if len(given) != 1 or given[0].kind not in kinds or not others <= old.content:
         return None
     known = kinds[given[0].kind]
