@@ -13,12 +13,16 @@ from tests.api import api_for
 pytestmark = pytest.mark.django_db
 NOTES = "/api/memory"
 LARGE = 50 * 1024 * 1024
-TODAY = datetime.now(UTC).date().isoformat()
 # What a call for a note is addressed to: its address, where entries go, and its path.
-KINDS = {
-    "main": (f"{NOTES}/main", f"{NOTES}/main/entries", "MEMORY.md"),
-    "daily": (f"{NOTES}/daily/{TODAY}", f"{NOTES}/daily/entries", f"daily/{TODAY}.md"),
-}
+KINDS = {"main": (f"{NOTES}/main", f"{NOTES}/main/entries", "MEMORY.md"), "daily": ("", "", "")}
+
+
+@pytest.fixture(autouse=True)
+def today():
+    """The name of today's log: a new day may have begun since the tests were collected."""
+    day = datetime.now(UTC).date().isoformat()
+    KINDS["daily"] = (f"{NOTES}/daily/{day}", f"{NOTES}/daily/entries", f"daily/{day}.md")
+    return day
 
 
 @pytest.fixture
@@ -69,7 +73,7 @@ def refusal(answer):
 
 @pytest.mark.parametrize("kind", KINDS)
 @pytest.mark.parametrize("hostile", HOSTILE)
-def test_file_that_cannot_be_a_note_is_refused_and_left_alone(ana, folder, tmp_path, kind, hostile):
+def test_file_that_cannot_be_a_note_is_refused_and_left_alone(ana, folder, tmp_path, kind, hostile, today):
     """Its versions stay readable, and the note comes back with the file."""
     address, entries, path = KINDS[kind]
     make, *expected = HOSTILE[hostile]
@@ -91,7 +95,7 @@ def test_file_that_cannot_be_a_note_is_refused_and_left_alone(ana, folder, tmp_p
     assert ana.get(version).json()["text"].encode() == before
     assert refusal(ana.post(f"{version}/restore")) == tuple(expected)
     days = [each["day"] for each in ana.get(f"{NOTES}/daily").json()["results"]]
-    assert days == ([TODAY] if kind == "daily" and hostile in {"50 MB", "hard link"} else []), "files are listed"
+    assert days == ([today] if kind == "daily" and hostile in {"50 MB", "hard link"} else []), "files are listed"
 
     now = os.lstat(file)
     assert (now.st_ino, now.st_size, now.st_mode) == (status.st_ino, status.st_size, status.st_mode), "untouched"
@@ -158,7 +162,7 @@ def test_path_that_could_lead_elsewhere_is_refused(ana, path):
     assert (answer.status_code, answer.json()["errors"][0]["attr"]) == (400, "path")
 
 
-def test_folder_that_was_replaced_as_a_whole_loses_no_version(ana, folder):
+def test_folder_that_was_replaced_as_a_whole_loses_no_version(ana, folder, today):
     """A drive that is not mounted shows an empty folder; a checkout or a backup brings older files."""
     for entry in ("tea", "rice"):
         ana.post(f"{NOTES}/main/entries", {"entry": entry})
@@ -174,7 +178,7 @@ def test_folder_that_was_replaced_as_a_whole_loses_no_version(ana, folder):
     aside.rename(folder)
     # What was added in between comes back; what was there before is there once.
     assert ana.get(f"{NOTES}/main").json()["text"] == "- tea\n- rice\n- plums\n"
-    assert "the boat is back" in ana.get(f"{NOTES}/daily/{TODAY}").json()["text"]
+    assert "the boat is back" in ana.get(f"{NOTES}/daily/{today}").json()["text"]
     texts = {
         ana.get(f"{NOTES}/versions/{each['id']}").json()["text"]
         for each in ana.get(f"{NOTES}/versions?path=MEMORY.md").json()["results"]
