@@ -10,9 +10,8 @@ from django.utils.timezone import now
 from django.utils.translation import gettext, ngettext
 
 from apps.cockpit.pages import render_page
-from apps.cockpit.words import named_ids
 from apps.core.admin.bars import key_bars, recent_days
-from apps.core.admin.kit import moment
+from apps.core.admin.kit import moment, scope_in_words
 from apps.core.domain.scope import Permission
 from apps.core.models import ApiKey
 from apps.core.pages.lists import listed
@@ -55,7 +54,7 @@ def key_row(key: ApiKey, at: datetime) -> dict[str, Any]:
     return {
         "key": key,
         "page": reverse("admin:core_apikey_change", args=[key.pk]),
-        "reach": gettext("sees everything") if sees_all else named_ids(key.scope),
+        "reach": gettext("sees everything") if sees_all else scope_in_words(key.scope),
         "sees_all": sees_all,
         "bars": key_bars(key),
         "is_refused": any(day.refused for day in key.recent_days),  # type: ignore[attr-defined]

@@ -14,12 +14,13 @@ from django.views.decorators.http import require_POST
 
 from apps.cockpit.pages import render_fragment
 from apps.cockpit.people.pages import person_link
-from apps.cockpit.words import first_words, whose, zoned
-from apps.core.admin.kit import operator_access
+from apps.cockpit.words import whose
+from apps.core.admin.kit import moment, operator_access
 from apps.core.admin.lists import as_uuid, comparable
 from apps.core.db.names import NameSpan
 from apps.core.domain.errors import NotFoundError
 from apps.core.domain.scope import Access, Scope
+from apps.core.pages.texts import first_words
 from apps.core.selectors import key_list
 from apps.core.words import Words
 from apps.semantic.selectors import (
@@ -128,7 +129,7 @@ def find_decisions(request: HttpRequest, text: str) -> Iterator[Entry]:
         return
     for receipt in one_or_many(operator_access(request), text, conflict_get, conflicts_with_words):
         link = reverse("admin:semantic_conflict_change", args=[receipt.pk])
-        note = f"{receipt.get_outcome_display()}, {receipt.get_state_display().lower()}, {zoned(receipt.at)}"
+        note = f"{receipt.get_outcome_display()}, {receipt.get_state_display().lower()}, {moment(receipt.at)}"
         yield Entry(first_words(receipt.candidate.content), note, link, "balance")
 
 

@@ -1,6 +1,4 @@
-"""Texts of pages: times with their zone, the first words of a text, and the words of a question in it."""
-
-from datetime import datetime
+"""Texts of pages: whose something is, and the words of a question in a text."""
 
 import regex
 from django.template.defaultfilters import truncatechars
@@ -8,38 +6,17 @@ from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 from django.utils.translation import gettext
 
-from apps.core.admin.kit import NOTHING
+from apps.core.admin.kit import scope_in_words
 from apps.core.domain.scope import Scope
-from apps.core.pages.times import exact
 from apps.retrieval.domain.text.terms import terms
 
 SHOWN_CHARS = 600
 _WORD = regex.compile(r"[\p{L}\p{M}\p{N}_]+(?:['’.][\p{L}\p{M}\p{N}_]+)*")
 
 
-def zoned(value: datetime | None) -> str:
-    """Format a time with its zone; a dash for none."""
-    return exact(value) if value else NOTHING
-
-
-def first_words(text: str, chars: int = 90) -> str:
-    """Return the beginning of a text in one line."""
-    return truncatechars(" ".join(text[: 4 * chars].split()), chars)
-
-
 def whose(scope: Scope) -> str:
     """Say whose something is, or of whom something is asked."""
-    return named_ids(scope) or gettext("everybody")
-
-
-def named_ids(scope: Scope) -> str:
-    """Say which ids a scope names, `user ana, household home`; empty for none."""
-    said = {
-        "user_id": gettext("user %(id)s"),
-        "household_id": gettext("household %(id)s"),
-        "persona_id": gettext("persona %(id)s"),
-    }
-    return ", ".join(said[name] % {"id": value} for name, value in scope.named().items())
+    return scope_in_words(scope) or gettext("everybody")
 
 
 def mark_words(text: str, wanted: frozenset[str], chars: int = SHOWN_CHARS) -> SafeString:

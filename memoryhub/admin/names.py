@@ -5,12 +5,12 @@ from typing import Any
 
 from django.contrib.auth.models import AnonymousUser, User
 from django.db.models import Model
-from django.template.defaultfilters import truncatechars
 from django.utils.timezone import localtime
 from django.utils.translation import gettext
 
+from apps.core.pages.texts import first_words
+
 Viewer = User | AnonymousUser
-NAME_CHARS = 90
 
 
 def object_name(viewer: Viewer, found: Model) -> str:
@@ -19,13 +19,13 @@ def object_name(viewer: Viewer, found: Model) -> str:
     # What memories say is only for those who may read them.
     if label == "semantic.conflict" and viewer.has_perm("semantic.view_memory"):
         receipt: Any = found
-        return first_words(receipt.candidate.content)
+        return text_name(receipt.candidate.content)
     return NAMES[label](found) if label in NAMES else str(found)
 
 
-def first_words(text: str) -> str:
-    """Return the beginning of a text in one line."""
-    return truncatechars(" ".join(text[: 4 * NAME_CHARS].split()), NAME_CHARS) or gettext("Without words")
+def text_name(text: str) -> str:
+    """Return the beginning of a text in one line, as a name also where it has no words."""
+    return first_words(text) or gettext("Without words")
 
 
 def of_when(what: str, moment: Any) -> str:
@@ -42,7 +42,7 @@ NAMES: dict[str, Callable[[Any], str]] = {
         % {"outcome": receipt.get_outcome_display(), "user": receipt.user_id},
         receipt.at,
     ),
-    "semantic.memory": lambda memory: first_words(memory.content),
+    "semantic.memory": lambda memory: text_name(memory.content),
     "semantic.ingestion": lambda row: of_when(
         gettext("Routed %(type)s of %(user)s") % {"type": row.event_type or gettext("event"), "user": row.user_id},
         row.timestamp,
@@ -50,7 +50,7 @@ NAMES: dict[str, Callable[[Any], str]] = {
     "semantic.bridgeaudit": lambda row: of_when(
         gettext("Memory of %(user)s: %(action)s") % {"user": row.user_id, "action": row.get_action_display()}, row.at
     ),
-    "episodic.timelineevent": lambda event: first_words(event.content),
+    "episodic.timelineevent": lambda event: text_name(event.content),
     "episodic.segment": lambda segment: of_when(gettext("Segment"), segment.opened_at),
     "episodic.retentionpolicy": lambda policy: (
         gettext("Retention of %(whose)s: %(days)s days")
@@ -63,9 +63,9 @@ NAMES: dict[str, Callable[[Any], str]] = {
     "notes.extractionrun": lambda run: of_when(
         gettext("Extraction for %(user)s") % {"user": run.user_id}, run.requested_at
     ),
-    "notes.extractedfact": lambda fact: first_words(fact.content),
+    "notes.extractedfact": lambda fact: text_name(fact.content),
     "notes.compaction": lambda row: of_when(gettext("Compaction for %(user)s") % {"user": row.user_id}, row.created_at),
-    "sync.knowledgeitem": lambda item: first_words(item.title),
+    "sync.knowledgeitem": lambda item: text_name(item.title),
     "sync.syncrun": lambda run: of_when(
         gettext("%(kind)s sync of %(source)s") % {"kind": run.get_kind_display(), "source": run.source.name},
         run.requested_at,

@@ -21,8 +21,7 @@ from apps.audit.domain.csv import csv_line
 from apps.audit.selectors import ActorKind, AuditEntry, EntryFilter, EntryPage, Place
 from apps.cockpit.domain.activity import GROUP_SPAN
 from apps.cockpit.pages import render_page
-from apps.cockpit.words import named_ids
-from apps.core.admin.kit import operator_access
+from apps.core.admin.kit import operator_access, scope_in_words
 from apps.core.domain.scope import MAX_IDENTIFIER_CHARS, Scope
 from apps.core.domain.zones import start_of
 from apps.core.pages.streams import OwnedIterator, ThreadStreamedResponse
@@ -137,7 +136,7 @@ def row_of(request: HttpRequest, entries: list[AuditEntry]) -> dict[str, Any]:
     changes = entry.detail.get("changes")
     whose = Scope(entry.user_id or None, entry.household_id or None, entry.persona_id or None)
     facts = [
-        (gettext("Whose data"), named_ids(whose)),
+        (gettext("Whose data"), scope_in_words(whose)),
         (gettext("Act"), entry.action),
         (gettext("Object"), f"{entry.object_type} {entry.object_id}".strip()),
         (gettext("From"), entry.address or ""),

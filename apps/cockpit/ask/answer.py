@@ -7,8 +7,10 @@ from django.urls import reverse
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
-from apps.cockpit.words import first_words, mark_words, whose, zoned
+from apps.cockpit.words import mark_words, whose
+from apps.core.admin.kit import moment
 from apps.core.domain.scope import Access
+from apps.core.pages.texts import first_words
 from apps.retrieval.domain.explain import explain_hit
 from apps.retrieval.domain.query import Hit, SearchMode, SearchQuery
 from apps.retrieval.domain.ranking import terms_of
@@ -65,7 +67,7 @@ def result_rows(result: SearchResult, query: SearchQuery, viewer: Access) -> lis
                 "content": mark_words(memory.content, wanted),
                 "link": memory_link(memory, viewer),
                 "whose": whose(memory.scope),
-                "when": zoned(memory.occurred_at or memory.created_at),
+                "when": moment(memory.occurred_at or memory.created_at),
                 "origin": memory.origin,
                 "score": f"{hit.score:.3f}",
                 "parts": score_parts(hit, result.mode, longest),
@@ -141,7 +143,7 @@ def missing_rows(missing: Iterable[Missing], query: SearchQuery, viewer: Access,
 def say_absence(one: Missing, query: SearchQuery, asker: str) -> str:
     """Say why a memory was not found."""
     memory, removal = one.memory, one.removal
-    when = zoned(memory.status_changed_at or (removal.at if removal else None))
+    when = moment(memory.status_changed_at or (removal.at if removal else None))
     match one.absence:
         case Absence.BOUND:
             said = gettext("It belongs to %(whose)s, which %(asker)s may not read.")
@@ -153,9 +155,9 @@ def say_absence(one: Missing, query: SearchQuery, asker: str) -> str:
                 "asked": whose(query.scope) if query.scope.named() else gettext("the scope of the key"),
             }
         case Absence.EXPIRED:
-            return gettext("It could be found until %(time)s.") % {"time": zoned(memory.expires_at)}
+            return gettext("It could be found until %(time)s.") % {"time": moment(memory.expires_at)}
         case Absence.FILTERED:
-            happened = zoned(memory.occurred_at or memory.created_at)
+            happened = moment(memory.occurred_at or memory.created_at)
             return FILTERS.get(one.filter, gettext("It fails the filter %(name)s.")) % {
                 "happened": happened,
                 "name": one.filter,

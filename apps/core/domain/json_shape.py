@@ -43,7 +43,6 @@ def walk(value: Any, depth: int) -> Iterator[tuple[int, Any]]:
 
 
 Bytes = npt.NDArray[np.uint8]
-Mask = npt.NDArray[np.bool_]
 
 
 @dataclass

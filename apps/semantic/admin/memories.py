@@ -55,8 +55,9 @@ from apps.core.domain.errors import MemoryHubError
 from apps.core.pages.origins import WORDS as ORIGINS
 from apps.core.pages.origins import origin_explained
 from apps.core.pages.sayings import say
+from apps.core.pages.texts import first_words
 from apps.semantic import services
-from apps.semantic.admin.memory_page import first_words, may_undo, memory_context, title_of
+from apps.semantic.admin.memory_page import may_undo, memory_context, title_of
 from apps.semantic.admin.search import RELEVANCE, ViewFilter, search_memories, view_tabs
 from apps.semantic.conflicts.receipt_page import SHOWN_CONTENT_CHARS, STATUS_COLOURS
 from apps.semantic.domain.confidence import DecayPolicy

@@ -14,6 +14,7 @@ from django.utils.translation import gettext_lazy as _
 from apps.core.admin.kit import operator_access
 from apps.core.domain.clock import SYSTEM_CLOCK, utcnow
 from apps.core.pages.sayings import say
+from apps.core.pages.texts import first_words
 from apps.core.pages.times import ago, exact
 from apps.semantic.conflicts.review import can_revert
 from apps.semantic.memories.known import say_update
@@ -34,7 +35,7 @@ NEAR = 5
 STEPS = 30
 # Changes that the name of a step says already.
 IN_THE_TITLE = frozenset({"status", "superseded_by", "status_changed_at"})
-TITLE_CHARS, HEIR_CHARS, CHANGE_CHARS = 90, 160, 120
+HEIR_CHARS, CHANGE_CHARS = 160, 120
 VERBS = {
     MemoryStatus.SUPERSEDED: _("Superseded"),
     MemoryStatus.MERGED: _("Merged"),
@@ -51,11 +52,6 @@ class Step:
     title: str
     note: str
     link: str = ""
-
-
-def first_words(text: str, chars: int = TITLE_CHARS) -> str:
-    """Return the beginning of a text in one line."""
-    return truncatechars(" ".join(text[: 4 * chars].split()), chars)
 
 
 def memory_context(request: HttpRequest, memory: Memory) -> dict[str, Any]:
