@@ -6,7 +6,7 @@ Texts are bytes: a file that is not valid UTF-8 is added to like any other, and 
 import hashlib
 import re
 from bisect import bisect_left
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import accumulate
@@ -217,16 +217,29 @@ class Sections:
         return headings_above(self._headings, self._starts[places[-1]]) if places else ()
 
 
+class Missing(dict[bytes, int]):
+    """How much less often items are in a text than in another one; counted at the first use."""
+
+    def __init__(self, reference: bytes, text: bytes) -> None:
+        super().__init__()
+        self._reference, self._text = Lines(reference), Lines(text)
+
+    def __missing__(self, item: bytes) -> int:
+        self[item] = self._reference.count(item) - self._text.count(item)
+        return self[item]
+
+    def take(self, item: bytes) -> bool:
+        """Take one of the missing ones of an item; return whether there was one."""
+        if self[item] <= 0:
+            return False
+        self[item] -= 1
+        return True
+
+
 def missing_lines(lines: bytes, reference: bytes, text: bytes) -> bytes:
     """Return the lines, with their ends, that a text has less often than a reference that has all of them."""
-    wanted, there = Lines(reference), Lines(text)
-    left = Counter({line: wanted.count(line) - there.count(line) for line in lines.splitlines()})
-    missing: list[bytes] = []
-    for line in lines.splitlines(keepends=True):
-        if left[line.rstrip(b"\r\n")] > 0:
-            left[line.rstrip(b"\r\n")] -= 1
-            missing.append(line)
-    return b"".join(missing)
+    missing = Missing(reference, text)
+    return b"".join(line for line in lines.splitlines(keepends=True) if missing.take(line.rstrip(b"\r\n")))
 
 
 def find_items(text: bytes, item: bytes) -> list[tuple[int, int]]:

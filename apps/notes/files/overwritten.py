@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 from difflib import SequenceMatcher
 
 from apps.notes.domain.places import NotePlace
-from apps.notes.domain.text import Lines, Sections, is_wide
+from apps.notes.domain.text import Lines, Missing, Sections, is_wide
 from apps.notes.files.versions import DISK, LostEntry, inserted_by, item_of, text_of
 from apps.notes.models import ChangeKind, NoteVersion
 from apps.notes.querysets import NoteVersionQuerySet
@@ -127,18 +127,6 @@ class Undecided:
                 yield version, item
 
 
-class Missing(dict[bytes, int]):
-    """How much less often items are in a text than in another one; counted at the first use."""
-
-    def __init__(self, reference: bytes, text: bytes) -> None:
-        super().__init__()
-        self._reference, self._text = Lines(reference), Lines(text)
-
-    def __missing__(self, item: bytes) -> int:
-        self[item] = self._reference.count(item) - self._text.count(item)
-        return self[item]
-
-
 @dataclass
 class Comparison:
     """A text found on the disk beside the one that the hub knows.
@@ -241,8 +229,7 @@ def find_absent(appends: Sequence[NoteVersion], reference: bytes, text: bytes) -
     absent: list[tuple[NoteVersion, bytes]] = []
     for version in appends:
         item = item_of(inserted_by(version))
-        if missing[item] > 0:
-            missing[item] -= 1
+        if missing.take(item):
             absent.append((version, item))
     return with_headings(absent, reference)
 
@@ -283,13 +270,8 @@ def is_next(item: bytes, line: bytes, text: bytes) -> bool:
 
     A log and a row of readings go on like that; who corrects a number has one line of the kind.
     """
-    shape = shape_of(item.split(b"\n", 1)[0])
-    if shape_of(line) != shape:
+    first = bare(item.split(b"\n", 1)[0])
+    shape = _DIGITS.sub(b"0", first)
+    if _DIGITS.sub(b"0", bare(line)) != shape:
         return False
-    others = (each for each in text.splitlines() if bare(each) != bare(item.split(b"\n", 1)[0]))
-    return any(shape_of(each) == shape for each in others)
-
-
-def shape_of(line: bytes) -> bytes:
-    """Return a line without bullet, and with each of its numbers as 0."""
-    return _DIGITS.sub(b"0", bare(line))
+    return any(other != first and _DIGITS.sub(b"0", other) == shape for other in map(bare, text.splitlines()))
