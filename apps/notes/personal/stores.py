@@ -16,8 +16,7 @@ from apps.core.db.user_locks import hold_users
 from apps.core.domain.errors import InvalidInputError, MemoryHubError
 from apps.core.domain.scope import MAX_IDENTIFIER_CHARS
 from apps.core.personal.columns import Columns
-from apps.core.personal.erase import delete_in_parts
-from apps.core.personal.store import ExportRequest, Line, LineError, PersonalStore
+from apps.core.personal.store import ExportRequest, Line, LineError, PersonalStore, UserTable
 from apps.core.steps import Step, no_step
 from apps.notes.compaction.decide import draft_of
 from apps.notes.compaction.run import INTERRUPTED
@@ -58,7 +57,7 @@ OF_OPERATORS = {"actor": "", "decided_by": ""}
 _CHUNK = 1_000
 
 
-class ConversationStore(PersonalStore):
+class ConversationStore(UserTable):
     """Conversations of users with their messages, runs of extraction and the facts that these found."""
 
     name = "conversations"
@@ -68,13 +67,12 @@ class ConversationStore(PersonalStore):
 
     def export(self, asked: ExportRequest) -> Iterator[Line]:
         """Yield the rows of the users in scope. None where a part of a person is asked for, or a filter is given."""
-        scope = asked.scope
-        if scope.household_id is not None or scope.persona_id is not None or asked.filters:
+        if not asked.is_of_whole_people:
             return
         for kind, model in TABLES.items():
             columns = Columns(model)
             related = (*REFERENCES[kind], *(("conversation",) if kind == MESSAGE else ()))
-            rows = model._default_manager.filter(scope_filter(scope)).order_by("pk")
+            rows = model._default_manager.filter(scope_filter(asked.scope)).order_by("pk")
             for row in (rows.select_related(*related) if related else rows).iterator(_CHUNK):
                 hidden = {} if asked.is_operator else OPERATORS_SEE.get(kind, {})
                 others = {name: getattr(row, name) for name in REFERENCES[kind]}
@@ -88,7 +86,11 @@ class ConversationStore(PersonalStore):
         model, names = TABLES[kind], REFERENCES[kind]
         columns = Columns(model)
         further = (*names, SESSION) if kind == MESSAGE else names
-        values = [read_line(columns, place, line, further) for place, line in enumerate(lines)]
+        values: list[dict[str, Any]] = []
+        for place, line in enumerate(lines):
+            values.append(columns.read_at(place, line, further))
+            if not values[-1]["user_id"]:
+                raise LineError(place, "user_id is blank")
         known = {name: keys_of(TABLES[RUN if name == "run" else MESSAGE], lines, name) for name in names}
         sessions = session_keys(lines) if kind in {RUN, MESSAGE} else {}
         rows = []
@@ -108,10 +110,6 @@ class ConversationStore(PersonalStore):
         model._default_manager.bulk_create(rows, ignore_conflicts=True)
         return model._default_manager.count() - before
 
-    def count(self, user_id: str) -> int:
-        """Return how many rows there are."""
-        return sum(model._default_manager.filter(user_id=user_id).count() for model in self.models)
-
     def forget(self, user_id: str, step: Step = no_step) -> Iterator[int]:
         """Delete the facts first, then messages, runs and conversations, in chunks."""
         for kind in (FACT, MESSAGE, RUN, CONVERSATION):
@@ -126,17 +124,6 @@ class ConversationStore(PersonalStore):
         for kind, model in TABLES.items():
             if model._default_manager.filter(user_id=user_id).exists():
                 yield f"{kind} rows"
-
-
-def read_line(columns: Columns, place: int, line: Line, further: Sequence[str]) -> dict[str, Any]:
-    """Return the columns of a line. Raises LineError."""
-    try:
-        found = columns.read(line, further)
-        if not found["user_id"]:
-            raise ValueError("user_id is blank")
-    except ValueError as error:
-        raise LineError(place, str(error)) from error
-    return found
 
 
 def keys_of(model: type[Model], lines: Sequence[Line], name: str) -> dict[str, int]:
@@ -160,7 +147,7 @@ def session_keys(lines: Sequence[Line]) -> dict[tuple[Any, Any], int]:
     return {(user, session): key for user, session, key in rows.values_list("user_id", "session_id", "pk")}
 
 
-class CompactionStore(PersonalStore):
+class CompactionStore(UserTable):
     """Compactions with their drafts and what became of each fact."""
 
     name = "note_compactions"
@@ -170,11 +157,11 @@ class CompactionStore(PersonalStore):
 
     def export(self, asked: ExportRequest) -> Iterator[Line]:
         """Yield the compactions in scope; none where a part of a person is asked for, or a filter is given."""
-        scope, columns = asked.scope, Columns(Compaction, without=("draft",))
-        if scope.household_id is not None or scope.persona_id is not None or asked.filters:
+        if not asked.is_of_whole_people:
             return
+        columns = Columns(Compaction, without=("draft",))
         hidden = {} if asked.is_operator else OF_OPERATORS
-        for row in Compaction.objects.filter(scope_filter(scope)).order_by("pk").iterator(200):
+        for row in Compaction.objects.filter(scope_filter(asked.scope)).order_by("pk").iterator(200):
             yield {"kind": "compaction", **columns.values(row), **hidden, "draft": draft_of(row).decode()}
 
     def load(self, lines: Sequence[Line]) -> int:
@@ -194,18 +181,13 @@ class CompactionStore(PersonalStore):
         hold_users(row.user_id for row in rows.values())
         return len(Compaction.objects.bulk_create(rows.values()))
 
-    def count(self, user_id: str) -> int:
-        """Return how many compactions there are."""
-        return Compaction.objects.filter(user_id=user_id).count()
-
     def forget(self, user_id: str, step: Step = no_step) -> Iterator[int]:
         """Delete them in parts. A call of a model that is under way finds no row to record its answer in."""
-        step("note compactions")
-        yield from delete_in_parts(Compaction.objects.filter(user_id=user_id))
+        return super().forget(user_id, step)
 
     def find(self, user_id: str) -> Iterator[str]:
         """Yield where compactions are left."""
-        if Compaction.objects.filter(user_id=user_id).exists():
+        if self.count(user_id):
             yield "compactions of notes"
 
 

@@ -59,10 +59,7 @@ class RuleStore(PersonalStore):
         columns, changes = Columns(MergeRuleVersion), []
         known = set(MergeRuleVersion.objects.values_list("version", flat=True))
         for place, line in enumerate(lines):
-            try:
-                row = MergeRuleVersion(**columns.read(line))
-            except ValueError as error:
-                raise LineError(place, str(error)) from error
+            row = MergeRuleVersion(**columns.read_at(place, line))
             if row.version not in known:
                 changes.append(row)
         return len(MergeRuleVersion.objects.bulk_create(changes))

@@ -7,10 +7,8 @@ from apps.core.db.scoped import scope_filter
 from apps.core.db.user_locks import hold_users
 from apps.core.domain.filters.expression import EVERYTHING
 from apps.core.personal.columns import Columns
-from apps.core.personal.erase import delete_in_parts
 from apps.core.personal.settings_table import SettingsStore
-from apps.core.personal.store import ExportRequest, Line, PersonalStore
-from apps.core.steps import Step, no_step
+from apps.core.personal.store import ExportRequest, Line, UserTable
 from apps.semantic.models import BridgeAudit, Ingestion, Memory, OnPruneChoices, RoutingPolicy
 from apps.semantic.personal.memories import AT_ONCE, among, asked_memories, uuid_at
 from apps.semantic.personal.receipts import number_at, numbers_of, references
@@ -21,7 +19,7 @@ OF_ROUTED = {"policy": "", "on_prune": OnPruneChoices.DEMOTE.value, "tries": 0, 
 OF_AUDIT = {"policy": "", "actor": ""}
 
 
-class BridgeStore(PersonalStore):
+class BridgeStore(UserTable):
     """The course of events that become memories, and the audit of those that were pruned."""
 
     name = "bridge"
@@ -61,18 +59,6 @@ class BridgeStore(PersonalStore):
                 rows.append(row)
         hold_users(row.user_id for row in rows)
         return len(model.objects.bulk_create(rows))
-
-    def count(self, user_id: str) -> int:
-        return sum(model.objects.filter(user_id=user_id).count() for model in (Ingestion, BridgeAudit))
-
-    def forget(self, user_id: str, step: Step = no_step) -> Iterator[int]:
-        yield from delete_in_parts(Ingestion.objects.filter(user_id=user_id))
-        yield from delete_in_parts(BridgeAudit.objects.filter(user_id=user_id))
-
-    def find(self, user_id: str) -> Iterator[str]:
-        for model in (Ingestion, BridgeAudit):
-            if model.objects.filter(user_id=user_id).exists():
-                yield model._meta.db_table
 
 
 class RoutingPolicyStore(SettingsStore):

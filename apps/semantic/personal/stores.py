@@ -7,7 +7,7 @@ from django.db.models import Q
 from apps.core.db.user_locks import hold_users
 from apps.core.personal.columns import Columns
 from apps.core.personal.erase import delete_in_parts, names_user, naming
-from apps.core.personal.store import ExportRequest, Line, LineError, PersonalStore
+from apps.core.personal.store import ExportRequest, Line, PersonalStore, UserTable
 from apps.core.steps import Step, no_step
 from apps.semantic.models import Consolidation, Memory, MemoryUse
 from apps.semantic.personal.bridge import BridgeStore, RoutingPolicyStore
@@ -43,10 +43,7 @@ class UseStore(PersonalStore):
         known = dict(Memory.objects.filter(uuid__in=[line.get("memory") for line in lines]).values_list("uuid", "pk"))
         keys = {str(uuid): pk for uuid, pk in known.items()}
         for place, line in enumerate(lines):
-            try:
-                row = MemoryUse(**columns.read(line, {"memory"}))
-            except ValueError as error:
-                raise LineError(place, str(error)) from error
+            row = MemoryUse(**columns.read_at(place, line, {"memory"}))
             if (pk := keys.get(str(line.get("memory")))) is not None:
                 row.memory_id = pk
                 rows.append(row)
@@ -82,7 +79,7 @@ def named_elsewhere(user_id: str) -> list[int]:
     return [pk for pk, app in rows if names_user(app, user_id)]
 
 
-class ConsolidationStore(PersonalStore):
+class ConsolidationStore(UserTable):
     """Where consolidations look, which may be one user's memories."""
 
     name = "consolidations"
@@ -111,16 +108,6 @@ class ConsolidationStore(PersonalStore):
             if row.name not in known:
                 rows.append(row)
         return len(Consolidation.objects.bulk_create(rows))
-
-    def count(self, user_id: str) -> int:
-        return Consolidation.objects.filter(user_id=user_id).count()
-
-    def forget(self, user_id: str, step: Step = no_step) -> Iterator[int]:
-        yield from delete_in_parts(Consolidation.objects.filter(user_id=user_id))
-
-    def find(self, user_id: str) -> Iterator[str]:
-        if self.count(user_id):
-            yield "semantic_consolidation"
 
 
 STORES = (RoutingPolicyStore(), MemoryStore(), UseStore(), ReceiptStore(), BridgeStore(), ConsolidationStore())
