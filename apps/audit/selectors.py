@@ -15,7 +15,7 @@ __all__ = [
     "AuditEntry",
     "EntryFilter",
     "EntryPage",
-    "Place",
+    "PageStart",
     "entries",
     "entries_page",
     "is_known",
@@ -47,7 +47,7 @@ class EntryFilter:
 
 
 @dataclass(frozen=True)
-class Place:
+class PageStart:
     """Where a page begins: after (`older`) or before (`newer`) an entry."""
 
     direction: str
@@ -87,7 +87,7 @@ def entries(access: Access, asked: EntryFilter | None = None) -> ScopedQuerySet[
     return rows.filter(at__lt=asked.until) if asked.until is not None else rows
 
 
-def entries_page(access: Access, asked: EntryFilter, place: Place | None = None, size: int = PAGE) -> EntryPage:
+def entries_page(access: Access, asked: EntryFilter, place: PageStart | None = None, size: int = PAGE) -> EntryPage:
     """Return a page of entries by keyset, so that the last page costs what the first one does."""
     rows = entries(access, asked)
     if place is None:

@@ -100,7 +100,7 @@ def colleagues_seeing(parts: Collection[Scope]) -> list[Seer]:
 
 
 @dataclass(frozen=True)
-class Part:
+class KeptScope:
     """A part of what is kept of a person: of one exact scope. events: None while the archive is being read."""
 
     scope: Scope
@@ -140,7 +140,7 @@ def others_of(people: Collection[str]) -> list[dict[str, str]]:
     return [{"id": one, "name": names.get(one, one)} for one in sorted(people)]
 
 
-def parts_of(person: Person) -> list[Part]:
+def parts_of(person: Person) -> list[KeptScope]:
     """Return the parts of what is kept of a person; what is theirs alone comes first, and is always there."""
     memories = memory_parts(person.access)
     try:
@@ -152,7 +152,7 @@ def parts_of(person: Person) -> list[Part]:
     households = display_names("household_id", {one.household_id or "" for one in scopes})
     personas = display_names("persona_id", {one.persona_id or "" for one in scopes})
     return [
-        Part(
+        KeptScope(
             one,
             name_of(households.get(one.household_id or "", ""), personas.get(one.persona_id or "", "")),
             memories.get(one, 0),

@@ -59,14 +59,14 @@ def topic_words(name: str) -> str:
 
 
 @dataclass(frozen=True)
-class Span:
+class Arrival:
     """A time in which something arrived: within so many days, or before them."""
 
     days: int
     is_before: bool = False
 
 
-SPANS = {"week": Span(7), "month": Span(30), "year": Span(365), "older": Span(365, is_before=True)}
+SPANS = {"week": Arrival(7), "month": Arrival(30), "year": Arrival(365), "older": Arrival(365, is_before=True)}
 
 
 class KnownForm(forms.Form):

@@ -23,8 +23,8 @@ from apps.episodic.domain.segment_file.format import (
     PAGE,
     RUN,
     Damage,
+    Extent,
     Footer,
-    Section,
     SegmentDamagedError,
     SegmentSummary,
     short_digest,
@@ -47,7 +47,7 @@ class Good:
         self.footer = Footer.unpack(self.content[-FOOTER_SIZE:]) or pytest.fail("no footer")
         self.tables = self.content[self.footer.identities.end : -FOOTER_SIZE]
 
-    def part(self, section: Section) -> bytes:
+    def part(self, section: Extent) -> bytes:
         return self.content[section.offset : section.end]
 
 
@@ -276,7 +276,7 @@ def rewritten(good: Good, **sections: bytes) -> bytes:
     base = good.footer.identities.end
     tables = bytearray(good.tables)
     for name, content in sections.items():
-        section: Section = getattr(good.footer, name)
+        section: Extent = getattr(good.footer, name)
         tables[section.offset - base : section.end - base] = content
     footer = replace(good.footer, tables_sha256=hashlib.sha256(tables).digest())
     return good.content[:base] + bytes(tables) + footer.pack()
@@ -309,9 +309,9 @@ def test_runs_that_do_not_fill_blocks_are_noticed_by_opening(good: Good, bad: Pa
 
 
 @pytest.mark.parametrize("name", ["identities", "blocks", "runs", "scopes", "pages"])
-@pytest.mark.parametrize("value", [Section(0, 0), Section(2**63, 2**62), Section(100, 2**40), Section(2**64 - 1, 1)])
+@pytest.mark.parametrize("value", [Extent(0, 0), Extent(2**63, 2**62), Extent(100, 2**40), Extent(2**64 - 1, 1)])
 def test_footer_whose_sections_lie_elsewhere_is_noticed_without_allocating_them(
-    good: Good, bad: Path, name: str, value: Section
+    good: Good, bad: Path, name: str, value: Extent
 ) -> None:
     bad.write_bytes(good.content[:-FOOTER_SIZE] + replace(good.footer, **{name: value}).pack())
 

@@ -15,7 +15,7 @@ from django.utils.timezone import is_naive, localtime, make_aware
 from django.utils.translation import gettext, gettext_lazy
 
 from apps.cockpit.activity.objects import Objects, objects_of
-from apps.cockpit.activity.phrases import ACT, BY_NAME, KINDS, Kind, phrase
+from apps.cockpit.activity.phrases import ACT, BY_NAME, KINDS, EntryKind, phrase
 from apps.cockpit.activity.sources import MAX_NEW, SOURCES, Asked, count_new
 from apps.cockpit.domain.activity import ACTOR_KINDS, THE_HUB, Entry, Group, Places, describe_actor, group, merge
 from apps.cockpit.pages import render_fragment, render_page
@@ -43,7 +43,7 @@ GROUPS = 40
 
 
 @dataclass(frozen=True)
-class Bar:
+class ActivityBar:
     """The entries of a span of time."""
 
     start: datetime
@@ -55,7 +55,7 @@ class Bar:
 class Histogram:
     """Bars, the oldest first. since: from when on they are counted; None when all are."""
 
-    bars: list[Bar]
+    bars: list[ActivityBar]
     since: datetime | None
 
     @property
@@ -90,7 +90,7 @@ def read_histogram(asked: Asked) -> Histogram:
     totals: Counter[int] = Counter()
     for minute, number in minutes.items():
         totals[max(0, (minute - first) // width)] += number
-    bars = [Bar(first + index * width, first + (index + 1) * width, totals[index]) for index in range(count)]
+    bars = [ActivityBar(first + index * width, first + (index + 1) * width, totals[index]) for index in range(count)]
     return Histogram(bars, since)
 
 
@@ -150,7 +150,7 @@ def parse_moment(text: str) -> datetime | None:
     return make_aware(found) if is_naive(found) else found
 
 
-def allowed_kinds(request: HttpRequest) -> list[Kind]:
+def allowed_kinds(request: HttpRequest) -> list[EntryKind]:
     """Return the kinds of entries that the viewer may see; those without a scope are not for accounts with a bound."""
     bound = is_bound(request.user)
     return [kind for kind in KINDS if request.user.has_perm(kind.permission) and (kind.is_scoped or not bound)]

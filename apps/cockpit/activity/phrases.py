@@ -10,7 +10,7 @@ from apps.core.words import Words
 
 
 @dataclass(frozen=True)
-class Kind:
+class EntryKind:
     """A kind of entries. permission: to see them. is_scoped: whether an account with a bound sees those of its own."""
 
     name: str
@@ -21,16 +21,16 @@ class Kind:
 
 
 KINDS = (
-    Kind("memories", _("Memories"), "neurology", "semantic.view_memory", is_scoped=True),
-    Kind("decisions", _("Decisions"), "balance", "semantic.view_conflict", is_scoped=True),
-    Kind("timeline", _("Timeline"), "timeline", "episodic.view_timelineevent", is_scoped=True),
-    Kind("notes", _("Notes"), "description", "notes.view_noteversion", is_scoped=True),
-    Kind("knowledge", _("Knowledge"), "sync", "sync.view_syncrun", is_scoped=True),
-    Kind("rules", _("Rules"), "rule", "rules.view_mergerule"),
-    Kind("models", _("Models"), "forum", "llm.view_modelcall"),
-    Kind("jobs", _("Failed jobs"), "error", "django_q.view_failure"),
-    Kind("warnings", _("Warnings"), "warning", "episodic.view_timelinewarning"),
-    Kind("access", _("Access"), "key", "audit.view_auditentry", is_scoped=True),
+    EntryKind("memories", _("Memories"), "neurology", "semantic.view_memory", is_scoped=True),
+    EntryKind("decisions", _("Decisions"), "balance", "semantic.view_conflict", is_scoped=True),
+    EntryKind("timeline", _("Timeline"), "timeline", "episodic.view_timelineevent", is_scoped=True),
+    EntryKind("notes", _("Notes"), "description", "notes.view_noteversion", is_scoped=True),
+    EntryKind("knowledge", _("Knowledge"), "sync", "sync.view_syncrun", is_scoped=True),
+    EntryKind("rules", _("Rules"), "rule", "rules.view_mergerule"),
+    EntryKind("models", _("Models"), "forum", "llm.view_modelcall"),
+    EntryKind("jobs", _("Failed jobs"), "error", "django_q.view_failure"),
+    EntryKind("warnings", _("Warnings"), "warning", "episodic.view_timelinewarning"),
+    EntryKind("access", _("Access"), "key", "audit.view_auditentry", is_scoped=True),
 )
 BY_NAME = {kind.name: kind for kind in KINDS}
 

@@ -87,7 +87,7 @@ class Asked:
 
 
 @dataclass(frozen=True)
-class Found:
+class SourceEntries:
     """Entries of a source, the latest first.
 
     reached: how far back it was read, None to its end. floor: the position that it continues below when all entries
@@ -126,11 +126,11 @@ class Source:
         found: tuple[Any, datetime] | None = rows.values_list(self.position, self.at)[size : size + 1].first()
         return found
 
-    def read(self, asked: Asked, before: int | None) -> Found:
+    def read(self, asked: Asked, before: int | None) -> SourceEntries:
         """Return the entries below a position."""
         rows = self.spanned(asked)
         if rows is None:
-            return Found()
+            return SourceEntries()
         if before is not None:
             rows = rows.filter(**{f"{self.position}__lt": self.stored(before)})
         edge = self.edge(rows, WINDOW)
@@ -139,8 +139,8 @@ class Source:
             wanted = wanted.filter(**{f"{self.position}__gt": edge[0]})
         entries = list(self.entries(wanted[: LIMIT + 1]))
         if len(entries) > LIMIT:
-            return Found(entries[:LIMIT], entries[LIMIT - 1].at)
-        return Found(entries) if edge is None else Found(entries, edge[1], self.shown(edge[0]) + 1)
+            return SourceEntries(entries[:LIMIT], entries[LIMIT - 1].at)
+        return SourceEntries(entries) if edge is None else SourceEntries(entries, edge[1], self.shown(edge[0]) + 1)
 
     def count_by_minute(self, asked: Asked) -> tuple[Counter[datetime], datetime | None]:
         """Return how many rows there are in each minute, and since when they are counted; None for all."""

@@ -18,7 +18,7 @@ from django.utils.translation import gettext_lazy as _
 
 from apps.audit import selectors
 from apps.audit.domain.csv import csv_line
-from apps.audit.selectors import ActorKind, AuditEntry, EntryFilter, EntryPage, Place
+from apps.audit.selectors import ActorKind, AuditEntry, EntryFilter, EntryPage, PageStart
 from apps.cockpit.domain.activity import GROUP_SPAN
 from apps.cockpit.pages import render_page
 from apps.core.admin.kit import operator_access, scope_in_words
@@ -204,13 +204,13 @@ def link_of(request: HttpRequest, entry: AuditEntry) -> str:
         return ""
 
 
-def read_place(text: str) -> Place | None:
+def read_place(text: str) -> PageStart | None:
     """Return where a page begins; None for the first one, and for what cannot be read."""
     found = PLACE.fullmatch(text)
     if found is None:
         return None
     try:
-        return Place(found[1], EPOCH + int(found[2]) * MICROSECOND, int(found[3]))
+        return PageStart(found[1], EPOCH + int(found[2]) * MICROSECOND, int(found[3]))
     except OverflowError:
         return None
 

@@ -72,7 +72,7 @@ def keys_reading(keys: Iterable[ApiKey], user: str, households: Collection[str])
 
 
 @dataclass(frozen=True)
-class Bar:
+class WeekBar:
     """A week. label: for the text beside it. x, y, height: of its bar, as texts in units of the drawing."""
 
     label: str
@@ -87,7 +87,7 @@ class Chart:
     """A row of bars of one scale. problem: why there are none, empty otherwise."""
 
     title: str
-    bars: tuple[Bar, ...] = ()
+    bars: tuple[WeekBar, ...] = ()
     problem: str = ""
 
     @property
@@ -121,12 +121,12 @@ def start_of(day: date) -> datetime:
     return make_aware(datetime.combine(day, time.min))
 
 
-def make_bars(counts: dict[date, int]) -> tuple[Bar, ...]:
+def make_bars(counts: dict[date, int]) -> tuple[WeekBar, ...]:
     """Return bars of which the highest fills the drawing."""
     highest = max(counts.values(), default=0) or 1
     bars = []
     for place, (week, count) in enumerate(counts.items()):
         height = max(HEIGHT * count / highest, 1.0) if count else 0.0
         label = gettext("week of %(date)s") % {"date": f"{week:%Y-%m-%d}"}
-        bars.append(Bar(label, count, f"{place * STEP}", f"{HEIGHT - height:.1f}", f"{height:.1f}"))
+        bars.append(WeekBar(label, count, f"{place * STEP}", f"{HEIGHT - height:.1f}", f"{height:.1f}"))
     return tuple(bars)

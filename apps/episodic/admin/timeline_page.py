@@ -53,7 +53,7 @@ TITLE_CHARS = 80
 
 
 @dataclass(frozen=True)
-class Found:
+class ListedEvents:
     """What a page lists: events with their hits, the cursors of the pages beside it, and how many there are in all."""
 
     events: tuple[EventRecord, ...]
@@ -113,7 +113,7 @@ def found_context(request: HttpRequest, access: Access, filters: TimelineFilters
             if chosen.contains(event.timestamp) and filters.event_type in ("", event.event_type)
         ]
         hits = {event.arrival: hit for event, hit in wanted}
-        page = Found(tuple(event for event, _ in wanted), hits, None, None, len(wanted))
+        page = ListedEvents(tuple(event for event, _ in wanted), hits, None, None, len(wanted))
     else:
         page = list_events(access, filters, chosen, cursor, None if filters.has_range else drawing.total)
     known = last_rows(access).aggregate(last=Max("recorded_at"))["last"]
@@ -162,7 +162,9 @@ def count_events(
     return EventHistogram(buckets, by_place), list(zip(result.events, result.hits, strict=True))
 
 
-def list_events(access: Access, filters: TimelineFilters, chosen: Window, cursor: str, total: int | None) -> Found:
+def list_events(
+    access: Access, filters: TimelineFilters, chosen: Window, cursor: str, total: int | None
+) -> ListedEvents:
     """Return a page of the events of a range, the newest first. total: how many there are, None to count them.
 
     Raises NotFoundError for a cursor that is none.
@@ -174,7 +176,7 @@ def list_events(access: Access, filters: TimelineFilters, chosen: Window, cursor
         assert chosen.end is not None
         one = plan_buckets(chosen.start, chosen.end + MICROSECOND)
         total = event_histogram(access, filters.scope, one, window=chosen, event_types=filters.types).total
-    return Found(page.rows, {}, page.older, page.newer, total)
+    return ListedEvents(page.rows, {}, page.older, page.newer, total)
 
 
 def row_of(event: EventRecord, hit: Hit | None) -> dict[str, Any]:

@@ -57,7 +57,7 @@ class Button:
 
 
 @dataclass(frozen=True)
-class Span:
+class ChartRange:
     """A span of whole days that charts show. hours: of a value of the latencies."""
 
     name: str
@@ -66,17 +66,21 @@ class Span:
     hours: int
 
 
-SPANS = (Span("7d", _("7 days"), 7, 6), Span("30d", _("30 days"), 30, 24), Span("90d", _("90 days"), 90, 24))
+SPANS = (
+    ChartRange("7d", _("7 days"), 7, 6),
+    ChartRange("30d", _("30 days"), 30, 24),
+    ChartRange("90d", _("90 days"), 90, 24),
+)
 
 
-def asked_span(request: HttpRequest) -> Span:
+def asked_span(request: HttpRequest) -> ChartRange:
     """Return the span that a request names as `range`, else 30 days."""
     name = request.GET.get("range", "")
     return next((span for span in SPANS if span.name == name), SPANS[1])
 
 
 def figures_page(
-    span: Span, limit: Decimal | None, *, buttons: Mapping[Help, Button], clock: Clock = SYSTEM_CLOCK
+    span: ChartRange, limit: Decimal | None, *, buttons: Mapping[Help, Button], clock: Clock = SYSTEM_CLOCK
 ) -> dict[str, Any]:
     """Return the context of templates/llm/figures.html. limit: of a day. buttons: see `helpful_buttons`."""
     now = utcnow(clock)

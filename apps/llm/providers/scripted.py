@@ -24,13 +24,13 @@ from apps.llm.domain.chat import (
 
 
 @dataclass(frozen=True, slots=True)
-class Pause:
+class Silence:
     """Silence of the model, in seconds."""
 
     seconds: float
 
 
-ScriptLine = str | Pause | ChatError | EndChunk
+ScriptLine = str | Silence | ChatError | EndChunk
 Turn = str | tuple[ScriptLine, ...]
 """One answer: its pieces of text, pauses between them, and at last an error to raise or an end. A turn with neither
 ends as an answer does that is whole; a bare text is a turn of one piece.
@@ -81,7 +81,7 @@ class ScriptedChat:
                     said += line
                     seconds = yield TextChunk(line)
                     soon = math.inf if seconds is None else seconds
-                case Pause(seconds):
+                case Silence(seconds):
                     allowed = min(left, soon)
                     self._sleep(min(seconds, timeouts.idle, allowed))
                     if seconds > min(timeouts.idle, allowed):

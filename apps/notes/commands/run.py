@@ -86,7 +86,7 @@ class CommandResult:
     version: NoteVersion | None = None
 
 
-class Kind(Enum):
+class FileKind(Enum):
     """What is at a place."""
 
     NOTHING = auto()
@@ -124,11 +124,11 @@ class Notes:
         """Return a note with the numbers of its lines, or what is in a folder."""
         place = parse_target(asked.path)
         kind = self.kind(place)
-        if place is not None and kind is Kind.FILE and is_note_name(place.name):
+        if place is not None and kind is FileKind.FILE and is_note_name(place.name):
             note = note_read(self.user_id, place, clock=self.clock)
             return CommandResult(file_text(asked.path, (note.text or b"").decode(errors="replace"), asked.view_range))
         above = () if place is None else place.segments
-        entries = entries_below(folder_of(self.user_id), above) if kind is Kind.FOLDER else []
+        entries = entries_below(folder_of(self.user_id), above) if kind is FileKind.FOLDER else []
         if place is not None and not entries:
             raise self.missing(place, kind, asked.path)
         shown = [
@@ -173,9 +173,9 @@ class Notes:
             raise CommandError(f"Cannot delete the {ROOT} directory itself")
         kind, version = self.kind(place), None
         try:
-            if kind is Kind.FILE and is_note_name(place.name):
+            if kind is FileKind.FILE and is_note_name(place.name):
                 version = note_delete(self.user_id, place, author=self.author, clock=self.clock)
-            elif kind is Kind.FOLDER:
+            elif kind is FileKind.FOLDER:
                 folder_delete(self.user_id, place, author=self.author, clock=self.clock)
             else:
                 raise self.missing(place, kind, asked.path)
@@ -190,10 +190,10 @@ class Notes:
             raise CommandError(f"Cannot rename the {ROOT} directory itself")
         kind, version = self.kind(old), None
         try:
-            if kind is Kind.FILE and is_note_name(old.name):
+            if kind is FileKind.FILE and is_note_name(old.name):
                 new = parse_file(asked.new_path)
                 version = note_rename(self.user_id, old, new, author=self.author, clock=self.clock)
-            elif kind is Kind.FOLDER:
+            elif kind is FileKind.FOLDER:
                 target = parse_target(asked.new_path)
                 if target is None:
                     raise CommandError(f"The destination {ROOT} already exists")
@@ -208,15 +208,15 @@ class Notes:
             raise CommandError(f"The destination {asked.new_path} already exists") from error
         return CommandResult(f"Successfully renamed {asked.old_path} to {asked.new_path}", version=version)
 
-    def kind(self, place: NotePlace | None) -> Kind:
+    def kind(self, place: NotePlace | None) -> FileKind:
         """Return what is at a place; the folder itself is always there."""
-        return Kind.FOLDER if place is None else kind_at(folder_of(self.user_id), place)
+        return FileKind.FOLDER if place is None else kind_at(folder_of(self.user_id), place)
 
-    def missing(self, place: NotePlace, kind: Kind, path: str) -> CommandError:
+    def missing(self, place: NotePlace, kind: FileKind, path: str) -> CommandError:
         """Return the error for a place where there is no note."""
-        if kind is Kind.OTHER:
+        if kind is FileKind.OTHER:
             return CommandError(f"Unsupported file type for {path}")
-        if kind is Kind.FILE:
+        if kind is FileKind.FILE:
             parse_file(path)  # says which names a note can have
         return does_not_exist(path)
 
@@ -262,14 +262,14 @@ def size_of(folder: Folder, place: NotePlace) -> int:
     return 0
 
 
-def kind_at(folder: Folder, place: NotePlace) -> Kind:
+def kind_at(folder: Folder, place: NotePlace) -> FileKind:
     """Return what is at a place, without following a link. Raises ConflictError where it cannot be reached."""
     try:
         with folder.directory(place) as directory:
             mode = os.stat(place.name, dir_fd=directory, follow_symlinks=False).st_mode
     except NotFoundError:
-        return Kind.NOTHING
-    return Kind.FILE if stat.S_ISREG(mode) else Kind.FOLDER if stat.S_ISDIR(mode) else Kind.OTHER
+        return FileKind.NOTHING
+    return FileKind.FILE if stat.S_ISREG(mode) else FileKind.FOLDER if stat.S_ISDIR(mode) else FileKind.OTHER
 
 
 def note_revise(

@@ -11,7 +11,7 @@ _FENCE = re.compile(r" {0,3}(`{3,}|~{3,})")
 _MARKED = re.compile(r" {0,3}(?:(#{1,6})[ \t]|(`{3,}|~{3,}))")
 
 
-class Kind(Enum):
+class LineRole(Enum):
     """What a line of a note is. CODE: a further line of a block of code. INDENTED: plain text after white space."""
 
     BLANK = auto()
@@ -68,15 +68,15 @@ def split_blocks(lines: Sequence[str], first: int = 1, last: int | None = None, 
     starts: list[tuple[int, tuple[int, ...]]] = []
     is_open = has_item = False
     for number, (kind, level) in enumerate(kinds(lines[first - 1 : last], above.fence), first):
-        if kind is Kind.HEADING:
+        if kind is LineRole.HEADING:
             headings = [each for each in headings if each[0] < level]
-        is_cut = not starts and kind is Kind.CODE
-        if kind in {Kind.HEADING, Kind.ITEM} or is_cut or (not is_open and begins(kind, has_item)):
+        is_cut = not starts and kind is LineRole.CODE
+        if kind in {LineRole.HEADING, LineRole.ITEM} or is_cut or (not is_open and begins(kind, has_item)):
             starts.append((number, tuple(each for _, each in headings)))
-            has_item = kind is Kind.ITEM
-        if kind is Kind.HEADING:
+            has_item = kind is LineRole.ITEM
+        if kind is LineRole.HEADING:
             headings.append((level, number))
-        is_open = kind not in {Kind.BLANK, Kind.HEADING}
+        is_open = kind not in {LineRole.BLANK, LineRole.HEADING}
     ends = [start - 1 for start, _ in starts[1:]] + [last]
     return [block_of(lines, start, end, under) for (start, under), end in zip(starts, ends, strict=True)]
 
@@ -115,24 +115,24 @@ def headings_of(latest: Sequence[int]) -> tuple[tuple[int, int], ...]:
     return tuple(above)
 
 
-def begins(kind: Kind, has_item: bool) -> bool:
+def begins(kind: LineRole, has_item: bool) -> bool:
     """Return whether a line after a blank one or a heading begins a block, rather than going on with an item."""
-    return kind is Kind.TEXT or (kind is Kind.INDENTED and not has_item)
+    return kind is LineRole.TEXT or (kind is LineRole.INDENTED and not has_item)
 
 
-def kinds(lines: Iterable[str], fence: str = "") -> Iterator[tuple[Kind, int]]:
+def kinds(lines: Iterable[str], fence: str = "") -> Iterator[tuple[LineRole, int]]:
     """Yield what each line is, with the level of a heading. fence: the mark of a block of code that is open."""
     for line in lines:
         mark, heading = _FENCE.match(line), _HEADING.match(line)
         if fence:
             fence = "" if mark and mark[1].startswith(fence) else fence
-            yield Kind.CODE, 0
+            yield LineRole.CODE, 0
         elif mark:
             fence = mark[1]
-            yield Kind.TEXT, 0
+            yield LineRole.TEXT, 0
         elif heading:
-            yield Kind.HEADING, len(heading[1])
+            yield LineRole.HEADING, len(heading[1])
         elif _ITEM.match(line):
-            yield Kind.ITEM, 0
+            yield LineRole.ITEM, 0
         else:
-            yield Kind.BLANK if not line.strip() else Kind.INDENTED if line[0] in " \t" else Kind.TEXT, 0
+            yield LineRole.BLANK if not line.strip() else LineRole.INDENTED if line[0] in " \t" else LineRole.TEXT, 0

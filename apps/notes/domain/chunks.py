@@ -42,7 +42,7 @@ class Chunk:
 
 
 @dataclass(slots=True)
-class Section:
+class NoteSection:
     """A heading with what is below it. line: of the heading. chunks: whether any chunk was made of its content."""
 
     level: int
@@ -61,7 +61,7 @@ class Reader:
     """
 
     chunks: list[Chunk] = field(default_factory=list)
-    sections: list[Section] = field(default_factory=list)
+    sections: list[NoteSection] = field(default_factory=list)
     heading: str = ""
     lines: list[str] = field(default_factory=list)
     first: int = 0
@@ -145,7 +145,7 @@ class Reader:
         """Begin what is below a heading."""
         self.close()
         self.leave_sections(level)
-        self.sections.append(Section(level, title, number, source))
+        self.sections.append(NoteSection(level, title, number, source))
         self.heading = " > ".join(each.title for each in self.sections if each.title)[-MAX_HEADING_CHARS:]
 
     def leave_sections(self, level: int) -> None:

@@ -43,7 +43,7 @@ class LeftOut:
 
 
 @dataclass(frozen=True, slots=True)
-class Section:
+class PromptSection:
     """A part of the prompt. body: between the boundaries. passages: of MEMORY.md the lines, without their text."""
 
     title: str
@@ -69,7 +69,7 @@ class Prompt:
 
     text: str
     tokens: int
-    sections: tuple[Section, ...]
+    sections: tuple[PromptSection, ...]
     left_out: tuple[LeftOut, ...]
 
 
@@ -93,10 +93,10 @@ def compose(main: str, known: Known, budget: int, rng: RNG, *, today: date | Non
     while any((boundary := draw_boundary(rng)) in text for text in texts):
         continue
     left = budget - count_tokens(introduction(_BOUNDARY, today))
-    sections: list[Section] = []
+    sections: list[PromptSection] = []
     left_out: list[LeftOut] = []
 
-    def take(section: Section | None, missing: Sequence[LeftOut]) -> None:
+    def take(section: PromptSection | None, missing: Sequence[LeftOut]) -> None:
         nonlocal left
         left_out.extend(missing)
         if section is not None:
@@ -126,9 +126,9 @@ def compose(main: str, known: Known, budget: int, rng: RNG, *, today: date | Non
     return Prompt(text, count_tokens(text), tuple(sections), tuple(left_out))
 
 
-def wishes_section(wishes: Sequence[str], most: int) -> Section | None:
+def wishes_section(wishes: Sequence[str], most: int) -> PromptSection | None:
     """Return what the person has asked of the assistant, as much of it as fits; None for nothing."""
-    section = Section(WISHES, "", (), is_whole=True)
+    section = PromptSection(WISHES, "", (), is_whole=True)
     for wish in wishes:
         longer = replace(section, body=f"{section.body}\n- {wish}".strip())
         if longer.tokens > most:
@@ -137,20 +137,22 @@ def wishes_section(wishes: Sequence[str], most: int) -> Section | None:
     return section if section.body else None
 
 
-def recent_days(days: Sequence[Passage], most: int) -> tuple[Section | None, list[LeftOut]]:
+def recent_days(days: Sequence[Passage], most: int) -> tuple[PromptSection | None, list[LeftOut]]:
     """Return the logs of the last days as a section: of one that does not fit, its last lines."""
     shown: list[Passage] = []
     missing: list[LeftOut] = []
     for day in days:
-        part = last_lines(day, most, Section(RECENT_DAYS, "\n\n".join(each.shown for each in shown), (), is_whole=True))
+        part = last_lines(
+            day, most, PromptSection(RECENT_DAYS, "\n\n".join(each.shown for each in shown), (), is_whole=True)
+        )
         shown += [part] if part else []
         if part != day:
             missing.append(LeftOut(day.path, day.first_line, part.first_line - 1 if part else day.last_line))
     body = "\n\n".join(each.shown for each in shown)
-    return (Section(RECENT_DAYS, body, tuple(shown), is_whole=not missing) if shown else None), missing
+    return (PromptSection(RECENT_DAYS, body, tuple(shown), is_whole=not missing) if shown else None), missing
 
 
-def last_lines(day: Passage, most: int, section: Section) -> Passage | None:
+def last_lines(day: Passage, most: int, section: PromptSection) -> Passage | None:
     """Return as many of the last lines of a log as fit into a section; None where none does."""
     lines = day.text.split("\n")
     low, high = 0, len(lines)  # so many lines fit for certain, and more than so many do not
@@ -174,13 +176,15 @@ def introduction(boundary: str, today: date | None) -> str:
     )
 
 
-def long_term(main: str, found: Sequence[Passage], left: int, reserved: int) -> tuple[Section | None, list[LeftOut]]:
+def long_term(
+    main: str, found: Sequence[Passage], left: int, reserved: int
+) -> tuple[PromptSection | None, list[LeftOut]]:
     """Return MEMORY.md as a section, whole where it fits, and the lines that it lacks.
 
     found: the passages of it that a search found. reserved: tokens that are for others where it does not fit.
     """
     lines = main.split("\n")
-    whole = Section(LONG_TERM, main, (Passage("", str(MAIN), 1, len(lines)),), is_whole=True)
+    whole = PromptSection(LONG_TERM, main, (Passage("", str(MAIN), 1, len(lines)),), is_whole=True)
     if len(main) <= _MAX_CHARS_OF_TOKEN * left and whole.tokens <= left:
         return whole, []
     empty = replace(whole, body="")
@@ -189,10 +193,10 @@ def long_term(main: str, found: Sequence[Passage], left: int, reserved: int) -> 
     body, missing = body_and_gaps(choice, shown)
     left_out = [LeftOut(str(MAIN), first, last) for first, last in missing]
     passages = tuple(Passage("", str(MAIN), first, last) for first, last in shown)
-    return (Section(LONG_TERM, body, passages, is_whole=False) if shown else None), left_out
+    return (PromptSection(LONG_TERM, body, passages, is_whole=False) if shown else None), left_out
 
 
-def new_ones(memories: Sequence[Passage], sections: Iterable[Section]) -> list[Passage]:
+def new_ones(memories: Sequence[Passage], sections: Iterable[PromptSection]) -> list[Passage]:
     """Return the memories whose words are in none of the sections."""
     known = [normal(section.body) for section in sections]
     return [
@@ -207,9 +211,9 @@ def normal(text: str) -> str:
     return " ".join(text.casefold().split()).strip(" .!。！")
 
 
-def listed(title: str, passages: Sequence[Passage], left: int) -> tuple[Section | None, list[LeftOut]]:
+def listed(title: str, passages: Sequence[Passage], left: int) -> tuple[PromptSection | None, list[LeftOut]]:
     """Return passages as a section, as many as fit, and those that do not."""
-    section = Section(title, "", (), is_whole=True)
+    section = PromptSection(title, "", (), is_whole=True)
     missing: list[LeftOut] = []
     for passage in passages:
         body = f"{section.body}\n\n{passage.shown}" if section.body else passage.shown

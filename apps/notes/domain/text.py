@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import accumulate
 
-from apps.notes.domain.blocks import Kind, kinds
+from apps.notes.domain.blocks import LineRole, kinds
 
 _FENCE = re.compile(rb" {0,3}(`{3,}|~{3,})")
 # A line that may be one of them, with the line end before it.
@@ -256,14 +256,14 @@ def find_items(text: bytes, item: bytes) -> list[tuple[int, int]]:
     found = list(kinds(line.decode(errors="replace") for line in lines))
     length, offset, begin, exact = item.count(b"\n") + 1, 0, front_matter_end(text), []
     for number, line in enumerate(lines):
-        is_item = offset in places and offset >= begin and found[number][0] is Kind.ITEM
+        is_item = offset in places and offset >= begin and found[number][0] is LineRole.ITEM
         if is_item and not goes_on(lines, found, number + length):
             exact.append((offset, places[offset]))
         offset += len(line) + 1
     return exact
 
 
-def goes_on(lines: Sequence[bytes], found: Sequence[tuple[Kind, int]], number: int) -> bool:
+def goes_on(lines: Sequence[bytes], found: Sequence[tuple[LineRole, int]], number: int) -> bool:
     """Return whether an item goes on at a line, the first one being 0: with what is indented, or a further sentence."""
     first = number
     while number < len(lines) and not lines[number].strip():
@@ -272,7 +272,7 @@ def goes_on(lines: Sequence[bytes], found: Sequence[tuple[Kind, int]], number: i
         return False
     if lines[number].startswith((b"  ", b"\t")):
         return True
-    is_text = found[number][0] in {Kind.TEXT, Kind.INDENTED}
+    is_text = found[number][0] in {LineRole.TEXT, LineRole.INDENTED}
     return number == first and is_text and not _ENDS.match(lines[number])
 
 

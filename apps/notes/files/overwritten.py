@@ -37,7 +37,7 @@ def find_overwritten(
 
     Only those that follow everything that it has: an editor that had opened the file before them saved over them. An
     entry was taken out on purpose where a later one is there, where it was added again before, where an edit through
-    the hub came after it, and where it was edited (`Comparison.was_edited`). now: when the text was saved. before: only
+    the hub came after it, and where it was edited (`FoundText.was_edited`). now: when the text was saved. before: only
     appends before a version of this number.
     """
     every = NoteVersion.objects.of(user_id, place)
@@ -58,7 +58,7 @@ def find_overwritten(
         return []
     others = every.filter(author=DISK, at__gt=now - SEEN_AFTER)
     reference = text_of(known)
-    compared = Comparison.of(reference, text, now, are_others_saving=others.exists())
+    compared = FoundText.of(reference, text, now, are_others_saving=others.exists())
     lost: list[tuple[NoteVersion, bytes]] = []
     appends = Undecided(read_appends(recent))
     for number, (version, item) in enumerate(appends):
@@ -128,7 +128,7 @@ class Undecided:
 
 
 @dataclass
-class Comparison:
+class FoundText:
     """A text found on the disk beside the one that the hub knows.
 
     is_emptied: it has nothing of the known text although others save the file as well. Its editor has most likely read
@@ -141,7 +141,7 @@ class Comparison:
     is_emptied: bool
 
     @classmethod
-    def of(cls, reference: bytes, text: bytes, now: datetime, *, are_others_saving: bool) -> "Comparison":
+    def of(cls, reference: bytes, text: bytes, now: datetime, *, are_others_saving: bool) -> "FoundText":
         """Compare a text with the known one. are_others_saving: whether another one was found a moment before."""
         lines = NewLines.beyond(text, reference)
         is_emptied = are_others_saving and lines.every.isdisjoint(bare(each) for each in reference.splitlines() if each)

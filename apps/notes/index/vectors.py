@@ -49,7 +49,7 @@ class Extension:
             logger.warning("notes are searched by words only: %s", self.problem)
 
 
-class Pause:
+class EmbedderPause:
     """Until when the embedder is left alone, and why."""
 
     until = 0.0
@@ -57,7 +57,7 @@ class Pause:
 
 
 _extension = PerProcess(Extension)
-_pause = PerProcess(Pause)
+_pause = PerProcess(EmbedderPause)
 
 
 def load_extension(connection: apsw.Connection, path: str) -> None:

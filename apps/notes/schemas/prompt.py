@@ -14,7 +14,7 @@ from apps.notes.domain.prompt import (
     RECENT_DAYS,
     WISHES,
     LeftOut,
-    Section,
+    PromptSection,
 )
 from apps.notes.domain.prompt_main import Passage
 from apps.notes.schemas.notes import OwnerInput
@@ -104,7 +104,7 @@ def origin_json(origin: Passage | LeftOut) -> PromptPassageOutput:
     }
 
 
-def section_json(section: Section) -> PromptSectionOutput:
+def section_json(section: PromptSection) -> PromptSectionOutput:
     """Return a section as the API shows it."""
     return {
         "title": section.title,

@@ -34,7 +34,7 @@ Words = Annotated[
 ]
 
 
-class Section(BaseModel):
+class SettingsGroup(BaseModel):
     """A group of settings. Null counts as a missing setting, and unknown members are refused."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -49,7 +49,7 @@ class Section(BaseModel):
         return known | {shorten(name): value for name, value in data.items() if name not in cls.model_fields}
 
 
-class Weights(Section):
+class Weights(SettingsGroup):
     """A section of weights, which must not all be zero."""
 
     @model_validator(mode="after")

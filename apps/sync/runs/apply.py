@@ -19,7 +19,7 @@ from apps.sync.domain.as_json import items_digest
 from apps.sync.domain.knowledge import ItemStatus, Layer
 from apps.sync.domain.state import Plan, PointerAction, PointerChange, StoredItem
 from apps.sync.models import KnowledgeItem, KnowledgeSource, PointerActionChoices, SyncChange, SyncRun, SyncRunState
-from apps.sync.runs.compare import Comparison
+from apps.sync.runs.compare import SourceComparison
 from apps.sync.runs.lock import LockLostError, require_lock
 from apps.sync.runs.rows import COLUMNS, batches, delete_items, item_of, item_row, read_rows, write_items
 from apps.sync.runs.stored import ITEMS, Stored
@@ -57,7 +57,14 @@ def begin_apply(source: KnowledgeSource, run: SyncRun) -> None:
 
 
 def apply_plan(
-    run: SyncRun, comparison: Comparison, stored: Stored, prepared: Prepared, *, commit: str, clock: Clock, step: Step
+    run: SyncRun,
+    comparison: SourceComparison,
+    stored: Stored,
+    prepared: Prepared,
+    *,
+    commit: str,
+    clock: Clock,
+    step: Step,
 ) -> Applied:
     """Write pointers, rows of items, and the changes of the run, in the caller's transaction.
 
@@ -115,7 +122,7 @@ def write_pointers(run: SyncRun, prepared: Prepared, clock: Clock) -> list[UUID]
 
 
 def rows_to_write(
-    comparison: Comparison, stored: Stored, plan: Plan, pointers: Mapping[str, UUID], commit: str, now: datetime
+    comparison: SourceComparison, stored: Stored, plan: Plan, pointers: Mapping[str, UUID], commit: str, now: datetime
 ) -> list[KnowledgeItem]:
     """Return the rows of items that are not as they are stored. pointers: of the items, with those just written.
 

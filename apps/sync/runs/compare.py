@@ -26,7 +26,7 @@ from apps.sync.runs.stored import Stored
 
 
 @dataclass(frozen=True)
-class Comparison:
+class SourceComparison:
     """Items as they are and were, and how they differ. decided: conflicts in which the memory is left as it is.
 
     everything, active: all items and pointers of the source, where the comparison is about one of them.
@@ -62,7 +62,7 @@ def basis_of(source: KnowledgeSource) -> str:
     return f"{source.name}\n{source.project}"
 
 
-def compare(source: KnowledgeSource, manifest: Manifest, stored: Stored, *, contents: bool = False) -> Comparison:
+def compare(source: KnowledgeSource, manifest: Manifest, stored: Stored, *, contents: bool = False) -> SourceComparison:
     """Compare the items of a source with what the last sync left and with the pointers as they are.
 
     contents: compare what pointers say as well, which something else than a sync may have changed in the database.
@@ -91,7 +91,7 @@ def compare(source: KnowledgeSource, manifest: Manifest, stored: Stored, *, cont
     return make_comparison(source, derived.items, derived.items, items, pointers, refused, active)
 
 
-def compare_one(comparison: Comparison, item_id: str) -> Comparison:
+def compare_one(comparison: SourceComparison, item_id: str) -> SourceComparison:
     """Return a comparison of one item only. Raises NotFoundError where there is neither an item nor a pointer."""
     items = {key: item for key, item in comparison.everything.items() if key == item_id}
     stored = {key: item for key, item in comparison.stored.items() if key == item_id}
@@ -112,9 +112,9 @@ def make_comparison(
     pointers: Sequence[SeenPointer],
     refused: tuple[RefusedFile, ...],
     active: frozenset[UUID],
-) -> Comparison:
+) -> SourceComparison:
     """Return how items differ from what is stored and from pointers."""
-    return Comparison(
+    return SourceComparison(
         source=source,
         everything=everything,
         items=items,

@@ -23,7 +23,7 @@ from apps.sync.models import (
     SyncState,
 )
 from apps.sync.runs.apply import Prepared, apply_plan, begin_apply
-from apps.sync.runs.compare import Comparison, compare, compare_one
+from apps.sync.runs.compare import SourceComparison, compare, compare_one
 from apps.sync.runs.lock import source_lock
 from apps.sync.runs.manifest import Manifest
 from apps.sync.runs.outcome import end_interrupted, finish_run
@@ -106,7 +106,7 @@ class ResolutionWork:
             raise ConflictError("The memory and its item no longer differ in this way.", code=OUTDATED)
         managed_with_space(lambda: self.write(stored, comparison))
 
-    def plan(self, comparison: Comparison) -> tuple[Plan, list[tuple[SyncConflict, Resolution]]]:
+    def plan(self, comparison: SourceComparison) -> tuple[Plan, list[tuple[SyncConflict, Resolution]]]:
         """Return what is done, and each conflict of the item with what became of it: others wait on.
 
         A pointer is written as a whole, so that all its differences are decided at once.
@@ -123,7 +123,7 @@ class ResolutionWork:
         ]
         return plan, resolved
 
-    def write(self, stored: Stored, comparison: Comparison) -> None:
+    def write(self, stored: Stored, comparison: SourceComparison) -> None:
         """Embed and write. Raises MemoryHubError, SpaceChangedError."""
         plan, resolved = self.plan(comparison)
         drafts = make_drafts(comparison, plan)

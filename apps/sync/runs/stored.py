@@ -54,7 +54,7 @@ class FileRow:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class ItemPlace:
     """Where the text of a stored item is."""
 
     path: str
@@ -71,7 +71,7 @@ class Stored:
 
     state: SyncState
     items: dict[str, StoredItem]
-    places: dict[str, Place]
+    places: dict[str, ItemPlace]
     files: dict[str, FileRow]
     damaged: tuple[str, ...] = ()
     pointers: list[SeenPointer] = field(default_factory=list)
@@ -124,7 +124,7 @@ def load_stored(source: KnowledgeSource) -> Stored:
     return stored
 
 
-def load_items(source: KnowledgeSource) -> tuple[dict[str, StoredItem], dict[str, Place]]:
+def load_items(source: KnowledgeSource) -> tuple[dict[str, StoredItem], dict[str, ItemPlace]]:
     """Return items and where they are, by id. Raises ValueError for a row that no sync has written."""
     columns = ("item_id", "hash", "status", "layer", "pointer", "path", "commit")
     items, places = {}, {}
@@ -132,7 +132,7 @@ def load_items(source: KnowledgeSource) -> tuple[dict[str, StoredItem], dict[str
         *columns
     ):
         items[item_id] = StoredItem(item_id, hash_, ItemStatus(status), Layer(layer), pointer)
-        places[item_id] = Place(path, commit)
+        places[item_id] = ItemPlace(path, commit)
     return items, places
 
 

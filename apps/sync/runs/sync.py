@@ -19,7 +19,7 @@ from apps.sync.domain.state import Delta, PointerChange, Resolution, SyncConflic
 from apps.sync.models import KnowledgeSource, SyncKind, SyncRun, SyncRunState
 from apps.sync.repository.reader import open_reader
 from apps.sync.repository.source import SourceSettings
-from apps.sync.runs.compare import Comparison, compare
+from apps.sync.runs.compare import SourceComparison, compare
 from apps.sync.runs.lock import RUNNING_CODE, source_lock
 from apps.sync.runs.manifest import Manifest, no_progress, read_manifest
 from apps.sync.runs.outcome import count_finished, end_interrupted, end_waiting, fail_run
@@ -237,7 +237,7 @@ def preview_of(source: KnowledgeSource) -> Preview:
     )
 
 
-def advice_on(source: KnowledgeSource, manifest: Manifest, comparison: Comparison) -> str:
+def advice_on(source: KnowledgeSource, manifest: Manifest, comparison: SourceComparison) -> str:
     """Return what would make a source better: a folder, where most files of it are no knowledge. Empty for nothing."""
     total, items = len(manifest.files), comparison.items.values()
     noise = total - len(items)

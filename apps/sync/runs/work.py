@@ -21,7 +21,7 @@ from apps.sync.models import KnowledgeFile, SourceKind, SyncKind, SyncRun, SyncR
 from apps.sync.repository.reader import open_reader
 from apps.sync.repository.source import SourceSettings
 from apps.sync.runs.apply import Applied, Prepared, apply_plan, begin_apply
-from apps.sync.runs.compare import Comparison, compare, compare_one
+from apps.sync.runs.compare import SourceComparison, compare, compare_one
 from apps.sync.runs.manifest import CORRUPTED, NO_STATE, Manifest, read_digest, read_manifest
 from apps.sync.runs.outcome import finish_run
 from apps.sync.runs.pointers import pointer_draft
@@ -149,7 +149,7 @@ class SyncWork:
         run.to_commit, run.commits = manifest.commit, manifest.commits
         return manifest
 
-    def write(self, stored: Stored, manifest: Manifest, comparison: Comparison, plan: Plan) -> None:
+    def write(self, stored: Stored, manifest: Manifest, comparison: SourceComparison, plan: Plan) -> None:
         """Embed what is new, and apply all of it. Raises MemoryHubError, SpaceChangedError."""
         prepared = self.prepare(comparison, plan)
         self.step("embedded")
@@ -166,7 +166,7 @@ class SyncWork:
             self.finish(comparison, prepared.plan, applied)
             self.step("applied")
 
-    def prepare(self, comparison: Comparison, plan: Plan) -> Prepared:
+    def prepare(self, comparison: SourceComparison, plan: Plan) -> Prepared:
         """Embed the contents that are new, as far as there is time. Raises UnavailableError."""
         drafts = make_drafts(comparison, plan)
         self.progress.begin("embed", len(drafts))
@@ -195,7 +195,7 @@ class SyncWork:
         self.run.conflicts = write_conflicts(self.run, plan.resolved, looked_at=looked_at, left=plan.left, now=now)
 
     def write_state(
-        self, stored: Stored, manifest: Manifest, comparison: Comparison, plan: Plan, applied: Applied
+        self, stored: Stored, manifest: Manifest, comparison: SourceComparison, plan: Plan, applied: Applied
     ) -> None:
         """Write the files and the state. A sync of a single item leaves the rest as the last sync left it."""
         state, now = SyncState.objects.select_for_update().get(source=self.source), utcnow(self.clock)
@@ -217,7 +217,7 @@ class SyncWork:
         state.checksum = state_digest(state, applied.digest)
         state.save()
 
-    def finish(self, comparison: Comparison, plan: Plan, applied: Applied) -> None:
+    def finish(self, comparison: SourceComparison, plan: Plan, applied: Applied) -> None:
         """Write the end of the run."""
         run = self.run
         run.added, run.updated, run.deleted = len(applied.added), len(applied.updated), len(applied.deleted)
@@ -256,7 +256,7 @@ def require_files(run: SyncRun, manifest: Manifest, stored: Stored) -> None:
         )
 
 
-def make_drafts(comparison: Comparison, plan: Plan) -> list[tuple[PointerChange, MemoryDraft]]:
+def make_drafts(comparison: SourceComparison, plan: Plan) -> list[tuple[PointerChange, MemoryDraft]]:
     """Return the memories that a plan writes, in its order."""
     return [
         (change, pointer_draft(comparison.source, comparison.items[change.item_id]))
@@ -265,7 +265,7 @@ def make_drafts(comparison: Comparison, plan: Plan) -> list[tuple[PointerChange,
     ]
 
 
-def managed_change(comparison: Comparison, change: PointerChange, draft: MemoryDraft) -> ManagedChange:
+def managed_change(comparison: SourceComparison, change: PointerChange, draft: MemoryDraft) -> ManagedChange:
     """Return the change of a memory.
 
     One that was deleted behind its item becomes active again, but not one that has become a pointer of another item.

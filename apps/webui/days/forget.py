@@ -22,13 +22,13 @@ from apps.episodic.selectors import event_days, event_extent, event_get, events_
 from apps.episodic.services import Forgetting, Forgotten, event_delete, events_forget
 from apps.semantic.selectors import memories_made, memories_of_events
 from apps.semantic.services import Selection, memories_delete, memory_delete
-from apps.webui.days.page import Kind, kind_named, local_day, source_in_words, when_loaded
+from apps.webui.days.page import CountedKind, kind_named, local_day, source_in_words, when_loaded
 from apps.webui.days.span import Span, span_or_404
 from apps.webui.pages import render_page
 from apps.webui.person import Person
 
 
-def kinds_in(person: Person, span: Span) -> list[Kind]:
+def kinds_in(person: Person, span: Span) -> list[CountedKind]:
     """Return the kinds of the person's events of a span, with how many there are of each."""
     extent = event_extent(person.access, Scope())
     if extent is None:
@@ -36,7 +36,7 @@ def kinds_in(person: Person, span: Span) -> list[Kind]:
     window = span.window
     end = window.end or extent[1]
     counted = event_days(person.access, Scope(), Spans((window.start or extent[0], end + MICROSECOND)))
-    return [Kind(name, count) for name, count in counted.by_type.items()]
+    return [CountedKind(name, count) for name, count in counted.by_type.items()]
 
 
 @when_loaded
@@ -69,7 +69,7 @@ def address_of(span: Span) -> str:
     return reverse("webui:days") if span.is_all else reverse("webui:days_span", args=[span.address])
 
 
-def forget(person: Person, span: Span, kind: Kind | None, *, with_memories: bool) -> tuple[Forgotten, int]:
+def forget(person: Person, span: Span, kind: CountedKind | None, *, with_memories: bool) -> tuple[Forgotten, int]:
     """Forget the events of a span, and if it is wished the memories made of them. Return what is gone of both."""
     window, name, forgotten = span.window, kind.name if kind else "", 0
     if with_memories:
@@ -146,7 +146,7 @@ def copy_file(request: HttpRequest, person: Person, span: str) -> HttpResponseBa
     return answer
 
 
-def lines_of(person: Person, window: Window, kind: Kind | None) -> Iterator[str]:
+def lines_of(person: Person, window: Window, kind: CountedKind | None) -> Iterator[str]:
     """Yield a line for each event."""
     query = EventQuery(start=window.start, end=window.end, event_types=(kind.name,) if kind else ())
     for event in events_export(person.access, query):

@@ -112,7 +112,7 @@ SOURCES: Mapping[str, str | Promise] = {
 
 
 @dataclass(frozen=True)
-class Kind:
+class CountedKind:
     """A kind of events. count: how many there are.
 
     token: its name in an address, a digest, since what applications call it says something of a person.
@@ -127,7 +127,7 @@ class Kind:
         return blake2b(self.name.encode(), digest_size=8).hexdigest()
 
 
-def kind_named(token: str, kinds: Iterable[Kind]) -> Kind | None:
+def kind_named(token: str, kinds: Iterable[CountedKind]) -> CountedKind | None:
     """Return the kind that a token names, of those that there are."""
     return next((kind for kind in kinds if kind.token == token), None)
 
@@ -236,9 +236,9 @@ def counted(person: Person, span: Span) -> EventDays:
     return event_days(person.access, Scope(), day_spans(span.first, span.last, get_current_timezone()))
 
 
-def kinds_of(days: EventDays) -> list[Kind]:
+def kinds_of(days: EventDays) -> list[CountedKind]:
     """Return the kinds of events that there are, the most frequent first."""
-    return [Kind(name, count) for name, count in days.by_type.items()]
+    return [CountedKind(name, count) for name, count in days.by_type.items()]
 
 
 def shown_events(person: Person, events: tuple[EventRecord, ...]) -> list[dict[str, Any]]:

@@ -26,7 +26,17 @@ from apps.notes.selectors import (
     version_text,
 )
 from apps.notes.services import compaction_apply, compaction_create, compaction_discard, compaction_undo, config_update
-from apps.webui.memory_settings.parts import AUTO, COMPACTION, EXTRACTION, GATE, PARTS, TIMES, Kind, Part, changes_of
+from apps.webui.memory_settings.parts import (
+    AUTO,
+    COMPACTION,
+    EXTRACTION,
+    GATE,
+    PARTS,
+    TIMES,
+    SettingKind,
+    SettingsPart,
+    changes_of,
+)
 from apps.webui.notes.differences import difference
 from apps.webui.notes.page import EditForm, SearchForm, search, state_of
 from apps.webui.notes.places import Note, code_words, problem_words
@@ -103,7 +113,7 @@ def memory_settings_page(request: HttpRequest, person: Person, **shown: Any) -> 
 
 
 def part_shown(
-    part: Part, config: MemoryConfig, offer: Offer | None = None, problems: dict[str, str] | None = None
+    part: SettingsPart, config: MemoryConfig, offer: Offer | None = None, problems: dict[str, str] | None = None
 ) -> dict[str, Any]:
     """Return a part as its template shows it. Its other settings appear when its switch is on."""
     wrong, model = problems or {}, part.model
@@ -115,8 +125,8 @@ def part_shown(
             "kind": one.kind.value,
             "label": one.label,
             "value": one.shown(config),
-            "limits": one.limits if one.kind in {Kind.NUMBER, Kind.PERCENT} else None,
-            "choices": (offer or Offer()).choices(one.shown(config)) if one.kind is Kind.MODEL else [],
+            "limits": one.limits if one.kind in {SettingKind.NUMBER, SettingKind.PERCENT} else None,
+            "choices": (offer or Offer()).choices(one.shown(config)) if one.kind is SettingKind.MODEL else [],
             "problem": wrong.get(one.name, ""),
         }
         for one in part.settings

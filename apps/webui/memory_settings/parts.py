@@ -15,7 +15,7 @@ Words = str | Promise
 PERCENT = 100
 
 
-class Kind(StrEnum):
+class SettingKind(StrEnum):
     """How a setting is entered. PERCENT: a share of one, entered as percent."""
 
     SWITCH = "switch"
@@ -29,7 +29,7 @@ class Setting:
     """A setting. name: as in the file. along: others that are switched on with this one, which is nothing without."""
 
     name: str
-    kind: Kind
+    kind: SettingKind
     label: Words
     along: tuple[str, ...] = ()
 
@@ -37,30 +37,30 @@ class Setting:
         """Return the value that holds; of a switch, whether it has an effect."""
         names = (self.name, *self.along)
         values = [getattr(config, SETTINGS[name].name) for name in names]
-        return all(values) if self.kind is Kind.SWITCH else values[0]
+        return all(values) if self.kind is SettingKind.SWITCH else values[0]
 
     def shown(self, config: MemoryConfig) -> str:
         """Return the value as a form has it: of a switch `on` or nothing."""
         value = self.value(config)
-        if self.kind is Kind.SWITCH:
+        if self.kind is SettingKind.SWITCH:
             return "on" if value else ""
-        return str(round(PERCENT * value)) if self.kind is Kind.PERCENT else str(value)
+        return str(round(PERCENT * value)) if self.kind is SettingKind.PERCENT else str(value)
 
     @property
     def limits(self) -> Range:
         """Return the least and the greatest number that a form takes."""
         found: Range = SETTINGS[self.name].metadata["range"]
-        factor = PERCENT if self.kind is Kind.PERCENT else 1
+        factor = PERCENT if self.kind is SettingKind.PERCENT else 1
         return Range(round(factor * found.least), round(factor * found.greatest))
 
     def read(self, text: str) -> dict[str, Any]:
         """Return what a form sets, by names as in the file. Raises ValueError for what cannot be, in words."""
-        if self.kind is Kind.SWITCH:
+        if self.kind is SettingKind.SWITCH:
             return dict.fromkeys((self.name, *self.along), True) if text == "on" else {self.name: False}
         value: Any = text
-        if self.kind is not Kind.MODEL:
+        if self.kind is not SettingKind.MODEL:
             value = int(text) if text.isascii() and text.isdecimal() and len(text) < 10 else text
-            value = value / PERCENT if self.kind is Kind.PERCENT and isinstance(value, int) else value
+            value = value / PERCENT if self.kind is SettingKind.PERCENT and isinstance(value, int) else value
         checked, expected = check(SETTINGS[self.name], value)
         if expected is not None:
             raise ValueError(self.expected())
@@ -68,7 +68,7 @@ class Setting:
 
     def expected(self) -> str:
         """Return in words what a form may have here."""
-        if self.kind is Kind.MODEL:
+        if self.kind is SettingKind.MODEL:
             return _("Choose one of the models.")
         least, greatest = self.limits.least, self.limits.greatest
         limits = {"least": f"{least:,}", "greatest": f"{greatest:,}"}
@@ -76,7 +76,7 @@ class Setting:
 
 
 @dataclass(frozen=True)
-class Part:
+class SettingsPart:
     """Settings that are one form. name: in its address. explanation: shown below the switch."""
 
     name: str
@@ -93,19 +93,19 @@ class Part:
     @property
     def model(self) -> Setting | None:
         """Return the setting that chooses a model."""
-        return next((one for one in self.settings if one.kind is Kind.MODEL), None)
+        return next((one for one in self.settings if one.kind is SettingKind.MODEL), None)
 
 
-AUTO = Part(
+AUTO = SettingsPart(
     "auto",
     gettext_lazy("Automatic memory"),
     gettext_lazy(
         "After each turn of a conversation, facts worth keeping become memories and lines of MEMORY.md. When this "
         "is off, only what you or an assistant saves on purpose is kept."
     ),
-    (Setting("autoExtract", Kind.SWITCH, gettext_lazy("Learn from conversations"), ("enabled",)),),
+    (Setting("autoExtract", SettingKind.SWITCH, gettext_lazy("Learn from conversations"), ("enabled",)),),
 )
-GATE = Part(
+GATE = SettingsPart(
     "gate",
     gettext_lazy("Quality gate"),
     gettext_lazy(
@@ -113,12 +113,12 @@ GATE = Part(
         "facts are sent to the model’s provider."
     ),
     (
-        Setting("llmGatingEnabled", Kind.SWITCH, gettext_lazy("Use a model to judge new facts")),
-        Setting("llmGatingModel", Kind.MODEL, gettext_lazy("Model that judges")),
+        Setting("llmGatingEnabled", SettingKind.SWITCH, gettext_lazy("Use a model to judge new facts")),
+        Setting("llmGatingModel", SettingKind.MODEL, gettext_lazy("Model that judges")),
     ),
     is_by_model=True,
 )
-EXTRACTION = Part(
+EXTRACTION = SettingsPart(
     "extraction",
     gettext_lazy("Smart extraction"),
     gettext_lazy(
@@ -126,13 +126,13 @@ EXTRACTION = Part(
         "does not answer, the rules are used instead. The messages are sent to the model’s provider."
     ),
     (
-        Setting("llmExtractionEnabled", Kind.SWITCH, gettext_lazy("Use a model to find facts")),
-        Setting("llmExtractionModel", Kind.MODEL, gettext_lazy("Model that finds facts")),
-        Setting("llmExtractionMaxMessages", Kind.NUMBER, gettext_lazy("Maximum messages it reads")),
+        Setting("llmExtractionEnabled", SettingKind.SWITCH, gettext_lazy("Use a model to find facts")),
+        Setting("llmExtractionModel", SettingKind.MODEL, gettext_lazy("Model that finds facts")),
+        Setting("llmExtractionMaxMessages", SettingKind.NUMBER, gettext_lazy("Maximum messages it reads")),
     ),
     is_by_model=True,
 )
-COMPACTION = Part(
+COMPACTION = SettingsPart(
     "compaction",
     gettext_lazy("Compaction"),
     gettext_lazy(
@@ -141,14 +141,16 @@ COMPACTION = Part(
         "you have it applied automatically."
     ),
     (
-        Setting("llmCompactionEnabled", Kind.SWITCH, gettext_lazy("Use a model to keep MEMORY.md short")),
-        Setting("llmCompactionModel", Kind.MODEL, gettext_lazy("Model that shortens")),
-        Setting("llmCompactionFactThreshold", Kind.NUMBER, gettext_lazy("Start when there are more facts than")),
-        Setting("llmCompactionAutoApply", Kind.SWITCH, gettext_lazy("Apply it automatically if no fact is dropped")),
+        Setting("llmCompactionEnabled", SettingKind.SWITCH, gettext_lazy("Use a model to keep MEMORY.md short")),
+        Setting("llmCompactionModel", SettingKind.MODEL, gettext_lazy("Model that shortens")),
+        Setting("llmCompactionFactThreshold", SettingKind.NUMBER, gettext_lazy("Start when there are more facts than")),
+        Setting(
+            "llmCompactionAutoApply", SettingKind.SWITCH, gettext_lazy("Apply it automatically if no fact is dropped")
+        ),
     ),
     is_by_model=True,
 )
-TIMES = Part(
+TIMES = SettingsPart(
     "times",
     gettext_lazy("When to learn"),
     gettext_lazy(
@@ -156,12 +158,12 @@ TIMES = Part(
         "a long one."
     ),
     (
-        Setting("enabled", Kind.SWITCH, gettext_lazy("Read conversations")),
-        Setting("minNewMessages", Kind.NUMBER, gettext_lazy("New messages needed before looking for facts")),
-        Setting("extractIntervalSeconds", Kind.NUMBER, gettext_lazy("Minimum seconds between extractions")),
+        Setting("enabled", SettingKind.SWITCH, gettext_lazy("Read conversations")),
+        Setting("minNewMessages", SettingKind.NUMBER, gettext_lazy("New messages needed before looking for facts")),
+        Setting("extractIntervalSeconds", SettingKind.NUMBER, gettext_lazy("Minimum seconds between extractions")),
         Setting(
             "flushThreshold",
-            Kind.PERCENT,
+            SettingKind.PERCENT,
             gettext_lazy("How full an assistant’s context may get before facts are saved (percent)"),
         ),
     ),
@@ -169,7 +171,7 @@ TIMES = Part(
 PARTS = {part.name: part for part in (AUTO, GATE, EXTRACTION, COMPACTION, TIMES)}
 
 
-def changes_of(part: Part, sent: Mapping[str, str]) -> tuple[dict[str, Any], dict[str, str]]:
+def changes_of(part: SettingsPart, sent: Mapping[str, str]) -> tuple[dict[str, Any], dict[str, str]]:
     """Return the settings that a form changes, and what is wrong with others, by their names as in the file.
 
     `was.<name>` is what the form had shown: what is like it is left as it may be by now.

@@ -16,7 +16,7 @@ from django.utils.translation import get_language, gettext_lazy, ngettext
 from django.utils.translation import gettext as _
 from django.views.decorators.http import require_POST
 
-from apps.audit.selectors import ActorKind, AuditEntry, EntryFilter, Place, entries, entries_page, sentence
+from apps.audit.selectors import ActorKind, AuditEntry, EntryFilter, PageStart, entries, entries_page, sentence
 from apps.audit.services import note_object
 from apps.core.domain.clock import SYSTEM_CLOCK, utcnow
 from apps.core.domain.errors import MemoryHubError
@@ -119,7 +119,7 @@ def lines_of(person: Person, size: int, older_than: int | None = None) -> tuple[
     own = frozenset({person.access.actor, person.name} if person.look is None else {person.access.actor})
     asked = EntryFilter(user_id=person.user_id, not_by=own)
     first = entries(person.access, asked).filter(pk=older_than).first() if older_than is not None else None
-    page = entries_page(person.access, asked, Place("older", first.at, first.pk) if first else None, size)
+    page = entries_page(person.access, asked, PageStart("older", first.at, first.pk) if first else None, size)
     more = page.entries[-1].pk if page.has_older else None
     return [line_of(entry) for entry in page.entries], more
 

@@ -18,7 +18,7 @@ from apps.episodic.models import RetentionPolicy
 from apps.episodic.selectors import events_query
 from apps.episodic.services import RecordResult, event_record
 from apps.semantic.models import Ingestion, Memory
-from apps.webui.days.page import Kind
+from apps.webui.days.page import CountedKind
 from tests.integration.episodic.timeline import Timeline
 from tests.integration.webui.person import ANA, BEN, browser_of, remember
 
@@ -108,7 +108,7 @@ def test_the_calendar_has_the_numbers_in_words(ana: Client) -> None:
     assert "4 events in 2026" in text
     assert re.search(r'class="heat-4"><a [^>]*aria-label="[^"]*: 3 events"', text)
     assert re.search(r'class="heat-3"><a [^>]*aria-label="[^"]*: 1 event"', text)
-    text = page(ana, "2026", kind=Kind("order", 0).token)
+    text = page(ana, "2026", kind=CountedKind("order", 0).token)
     assert "1 event in 2026" in text
     assert "3 events" not in text
     assert "4 events" in page(ana, "2026-11")
@@ -118,7 +118,7 @@ def test_the_calendar_has_the_numbers_in_words(ana: Client) -> None:
 def test_a_kind_is_chosen_without_its_name_in_the_address(ana: Client) -> None:
     happened("Talk", kind="therapy")
     happened("Cake", kind="meal")
-    text = page(ana, kind=Kind("therapy", 0).token)
+    text = page(ana, kind=CountedKind("therapy", 0).token)
     assert "Talk" in text
     assert "Cake" not in text
     assert "kind=therapy" not in text
@@ -222,7 +222,7 @@ def test_a_kind_is_forgotten_within_a_time(ana: Client, span: str, gone: int) ->
     for days in (0, 3, -100, -400):
         happened(f"Talk {days}", NOON + timedelta(days=days), "therapy")
         happened(f"Cake {days}", NOON + timedelta(days=days), "meal")
-    token = Kind("therapy", 0).token
+    token = CountedKind("therapy", 0).token
     text = question(ana, span, kind=token)
     assert re.search(rf"{gone} events? of the kind “therapy” would be forgotten", text)
     forget(ana, span, kind=token)
@@ -232,7 +232,7 @@ def test_a_kind_is_forgotten_within_a_time(ana: Client, span: str, gone: int) ->
 
 def test_a_kind_that_is_gone_forgets_nothing_else(ana: Client) -> None:
     happened("Tea with Noor")
-    assert "nothing of this kind" in forget(ana, kind=Kind("therapy", 0).token)
+    assert "nothing of this kind" in forget(ana, kind=CountedKind("therapy", 0).token)
     assert left() == ["Tea with Noor"]
 
 
@@ -264,7 +264,7 @@ def test_a_copy_is_kept_before(ana: Client) -> None:
     happened("Tea with Noor")
     happened("Cake with Noor", kind="meal")
     happened("Of another", person=BEN)
-    answer: Any = ana.get(reverse("webui:days_copy", args=[DAY]), {"kind": Kind("meal", 0).token})
+    answer: Any = ana.get(reverse("webui:days_copy", args=[DAY]), {"kind": CountedKind("meal", 0).token})
     [line] = [json.loads(one) for one in b"".join(answer.streaming_content).splitlines()]
     assert (line["content"], line["kind"]) == ("Cake with Noor", "meal")
     assert "attachment" in answer["Content-Disposition"]

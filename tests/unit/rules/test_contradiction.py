@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 
 from apps.rules.domain.contradiction.judgement import find_evidence
 from apps.rules.domain.contradiction.lexicon import are_exclusive, are_opposites, key_of
-from apps.rules.domain.contradiction.text import Kind, analyse
+from apps.rules.domain.contradiction.text import TokenKind, analyse
 from apps.rules.domain.engine.detection import restated_share
 from tests.timing import assert_quick
 
@@ -225,20 +225,20 @@ def test_a_long_hostile_text_takes_no_time() -> None:
 @pytest.mark.parametrize(
     ("text", "kind", "key", "unit"),
     [
-        ("$1,200.50", Kind.NUMBER, "1200.5", "$"),
-        ("250ms", Kind.NUMBER, "250", "ms"),
-        ("95%", Kind.NUMBER, "95", "%"),
-        ("5-2", Kind.NUMBER, "5-2", ""),
-        ("5th", Kind.NUMBER, "5", ""),
-        ("seventeen", Kind.NUMBER, "17", ""),
-        ("April 5", Kind.DATE, "4-5", ""),
-        ("5th of April", Kind.DATE, "4-5", ""),
-        ("2024-04-05", Kind.DATE, "4-5", ""),
-        ("4:30 PM", Kind.TIME, "16:30", ""),
-        ("Fridays", Kind.WEEKDAY, "fri", ""),
+        ("$1,200.50", TokenKind.NUMBER, "1200.5", "$"),
+        ("250ms", TokenKind.NUMBER, "250", "ms"),
+        ("95%", TokenKind.NUMBER, "95", "%"),
+        ("5-2", TokenKind.NUMBER, "5-2", ""),
+        ("5th", TokenKind.NUMBER, "5", ""),
+        ("seventeen", TokenKind.NUMBER, "17", ""),
+        ("April 5", TokenKind.DATE, "4-5", ""),
+        ("5th of April", TokenKind.DATE, "4-5", ""),
+        ("2024-04-05", TokenKind.DATE, "4-5", ""),
+        ("4:30 PM", TokenKind.TIME, "16:30", ""),
+        ("Fridays", TokenKind.WEEKDAY, "fri", ""),
     ],
 )
-def test_a_value_has_one_form(text: str, kind: Kind, key: str, unit: str) -> None:
+def test_a_value_has_one_form(text: str, kind: TokenKind, key: str, unit: str) -> None:
     [(_, token)] = analyse(f"It says {text}").whole.values
     assert (token.kind, token.key, token.unit) == (kind, key, unit)
 

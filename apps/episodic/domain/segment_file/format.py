@@ -92,7 +92,7 @@ class SegmentSummary(SegmentFacts):
     sha256: str
 
 
-class Section(NamedTuple):
+class Extent(NamedTuple):
     """Where a section lies: the content of a skippable frame, without the 8 bytes before it."""
 
     offset: int
@@ -112,17 +112,17 @@ class Footer:
     event_count: int
     first: int
     last: int
-    identities: Section
-    blocks: Section
-    runs: Section
-    scopes: Section
-    pages: Section
+    identities: Extent
+    blocks: Extent
+    runs: Extent
+    scopes: Extent
+    pages: Extent
     data_sha256: bytes
     tables_sha256: bytes
     version: int = FORMAT_VERSION
 
     @property
-    def sections(self) -> tuple[Section, ...]:
+    def sections(self) -> tuple[Extent, ...]:
         """Return the sections in the order of the file."""
         return self.identities, self.blocks, self.runs, self.scopes, self.pages
 
@@ -144,7 +144,7 @@ class Footer:
         marker, version, segment, event_count, first, last = values[:6]
         if marker != _MARKER:
             return None
-        identities, blocks, runs, scopes, pages = (Section(*values[place : place + 2]) for place in range(6, 16, 2))
+        identities, blocks, runs, scopes, pages = (Extent(*values[place : place + 2]) for place in range(6, 16, 2))
         checksums = {"data_sha256": values[16], "tables_sha256": values[17]}
         times = (event_count, first, last)
         return cls(UUID(bytes=segment), *times, identities, blocks, runs, scopes, pages, **checksums, version=version)

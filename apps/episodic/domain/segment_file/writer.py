@@ -14,8 +14,8 @@ from apps.episodic.domain.segment_file.format import (
     BLOCK_LINES,
     FORMAT_VERSION,
     MAX_BLOCK_BYTES,
+    Extent,
     Footer,
-    Section,
     SegmentSummary,
     header_frame,
     moment_of,
@@ -104,9 +104,9 @@ class SegmentWriter:
         self._tables.end_block()
         self._lines, self._raw_size = [], 0
 
-    def _write_section(self, content: bytes) -> Section:
+    def _write_section(self, content: bytes) -> Extent:
         self._write(section_frame(len(content)))
-        section = Section(self._size, len(content))
+        section = Extent(self._size, len(content))
         self._write(content)
         return section
 

@@ -6,7 +6,7 @@ from datetime import date
 
 from apps.notes.domain.extraction import chinese_patterns as patterns
 from apps.notes.domain.extraction.dates import CHINESE_DATE, resolve_chinese_dates
-from apps.notes.domain.extraction.fact import Category, Found, Pattern
+from apps.notes.domain.extraction.fact import Category, Pattern, ReadFact
 from apps.notes.domain.extraction.prose import has_mask
 from apps.rules.domain.statements.chinese import fold_chinese, mood_of, mood_of_question, read_report
 from apps.rules.domain.statements.chinese_folds import FOLD
@@ -51,7 +51,7 @@ _FESTIVAL = re.compile(
 
 
 @dataclass(frozen=True, slots=True)
-class Part:
+class FoldedClause:
     """A clause, folded, and where it is in its sentence."""
 
     plain: str
@@ -60,7 +60,7 @@ class Part:
 
 
 @dataclass(frozen=True, slots=True)
-class Span:
+class PatternMatch:
     """Where in a sentence a fact is said, by which pattern, and the subject that it leaves out."""
 
     start: int
@@ -82,7 +82,7 @@ class ChineseReader:
         self.at = at
         self.person = ""
 
-    def read(self, sentence: str) -> list[Found]:
+    def read(self, sentence: str) -> list[ReadFact]:
         """Return the facts of a sentence, in its order."""
         person, self.person = self.person, ""
         if person and sentence[0] in "他她":
@@ -105,7 +105,7 @@ class ChineseReader:
             found = self.checked(self.make(sentence, parts[0].start, parts[-1].end, patterns.LAST[0], corrects))
         if not found and corrects and len(parts) == 1 and 0 < len(parts[0].plain) <= MAX_VALUE_CHARS:
             value = sentence[parts[0].start : parts[0].end]
-            return [Found("", patterns.LAST[0].category, sentence, 0.0, "", True, value)]
+            return [ReadFact("", patterns.LAST[0].category, sentence, 0.0, "", True, value)]
         if found:
             # Whom the fact is about, such as 我妹妹; the speaker otherwise.
             content = found[-1].content
@@ -113,7 +113,7 @@ class ChineseReader:
             self.person = content[: kin.end()] if kin else ""
         return found
 
-    def find_order(self, sentence: str, parts: list[Part]) -> Found | None:
+    def find_order(self, sentence: str, parts: list[FoldedClause]) -> ReadFact | None:
         """Return the standing instruction that a sentence is, from the clause that says it on."""
         for number, part in enumerate(parts):
             rest = squeezed(sentence[part.start : parts[-1].end])
@@ -126,9 +126,9 @@ class ChineseReader:
                     return made if len(made.content) <= MAX_CONTENT_CHARS else None
         return None
 
-    def facts_of(self, sentence: str, parts: list[Part], corrects: bool) -> list[Found]:
+    def facts_of(self, sentence: str, parts: list[FoldedClause], corrects: bool) -> list[ReadFact]:
         """Return the facts of the clauses. A clause without a subject of its own belongs to the one before it."""
-        spans: list[Span] = []
+        spans: list[PatternMatch] = []
         is_open = speaks = False
         for number, part in enumerate(parts):
             asked = is_asked(part.plain)
@@ -136,10 +136,10 @@ class ChineseReader:
             own = match(f"我{part.plain}") if speaks and not pattern and not asked else None
             is_mine = part.plain.startswith("我") and not _KIN.match(part.plain)
             if own and spans and own.name not in (spans[-1].pattern.name, "likes", "plans-to"):
-                spans.append(Span(part.start, part.end, own, "我"))
+                spans.append(PatternMatch(part.start, part.end, own, "我"))
             elif pattern and (not is_open or is_mine or spans[-1].pattern.name != pattern.name):
                 compared = number and not is_open and _COMPARED.match(parts[number - 1].plain)
-                spans.append(Span(parts[number - 1].start if compared else part.start, part.end, pattern))
+                spans.append(PatternMatch(parts[number - 1].start if compared else part.start, part.end, pattern))
             elif is_open and not asked and not _OWN_SENTENCE.match(part.plain):
                 spans[-1] = replace(spans[-1], end=part.end)
             else:
@@ -150,15 +150,17 @@ class ChineseReader:
         made = [self.make(sentence, span.start, span.end, span.pattern, corrects, span.subject) for span in spans]
         return [fact for one in made for fact in self.checked(one)]
 
-    def make(self, sentence: str, start: int, end: int, pattern: Pattern, corrects: bool, subject: str = "") -> Found:
+    def make(
+        self, sentence: str, start: int, end: int, pattern: Pattern, corrects: bool, subject: str = ""
+    ) -> ReadFact:
         """Return the fact that a part of a sentence states."""
         quote = sentence[start:end].strip(" ，,：:、。！!；;~～…")
         folded = _TAIL.search(quote.translate(FOLD))
         plain = quote[: folded.start()] if folded else quote
         content = subject + resolve_chinese_dates(plain.rstrip(" ，,：:、。！!；;~～…"), self.at) + "。"
-        return Found(content, pattern.category, quote, pattern.confidence, pattern.name, corrects)
+        return ReadFact(content, pattern.category, quote, pattern.confidence, pattern.name, corrects)
 
-    def checked(self, found: Found) -> list[Found]:
+    def checked(self, found: ReadFact) -> list[ReadFact]:
         """Return a fact that can be understood without what was said before it, in a list; else an empty one."""
         folded = found.content.translate(FOLD)
         if not MIN_CONTENT_CHARS <= len(folded) - 1 <= MAX_CONTENT_CHARS:
@@ -167,9 +169,9 @@ class ChineseReader:
         return [] if pointed and not _KIN.match(folded) else [found]
 
 
-def parts_of(folded: str) -> tuple[list[Part], bool]:
+def parts_of(folded: str) -> tuple[list[FoldedClause], bool]:
     """Return the clauses of a folded sentence without what opens them, and whether it asks to remember something."""
-    parts: list[Part] = []
+    parts: list[FoldedClause] = []
     remembers = False
     for found in _PART.finditer(folded.rstrip("。！!？?；; ")):
         start, end = found.span()
@@ -186,7 +188,7 @@ def parts_of(folded: str) -> tuple[list[Part], bool]:
         while start < end and folded[start].isspace():
             start += 1
         if start < end:
-            parts.append(Part(squeezed(folded[start:end]), start, end))
+            parts.append(FoldedClause(squeezed(folded[start:end]), start, end))
     return parts, remembers
 
 

@@ -6,7 +6,7 @@ from datetime import date
 
 from apps.notes.domain.extraction.chinese import ChineseReader, split_chinese
 from apps.notes.domain.extraction.english.find import EnglishReader
-from apps.notes.domain.extraction.fact import Fact, Found, Turn
+from apps.notes.domain.extraction.fact import Fact, ReadFact, Turn
 from apps.notes.domain.extraction.known import Known, Recalled
 from apps.notes.domain.extraction.prose import (
     MAX_SENTENCE_CHARS,
@@ -41,7 +41,7 @@ def extract_facts(turns: Sequence[Turn], *, recalled: Sequence[str] = ()) -> lis
     return known.facts()
 
 
-def facts_of_turn(text: str, at: date | None) -> Iterator[Found]:
+def facts_of_turn(text: str, at: date | None) -> Iterator[ReadFact]:
     """Yield the facts of one message, in its order."""
     masked: list[str] = []
     english, chinese = EnglishReader(at), ChineseReader(at)

@@ -55,7 +55,7 @@ class Fact:
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class ReadFact:
     """A fact that was read in a sentence, before it is compared with others.
 
     corrects: its sentence takes something back. value: with `corrects`, all that was said instead ("I meant Bergen").

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterable, Sequence
 
-from apps.notes.domain.extraction.fact import Fact, Found
+from apps.notes.domain.extraction.fact import Fact, ReadFact
 from apps.retrieval.domain.text.languages import STOPWORDS
 from apps.retrieval.domain.text.stems import stem
 from apps.rules.domain import wordlists
@@ -113,7 +113,7 @@ class Known:
         self.recalled = recalled
         self.found: dict[tuple[str, frozenset[str], bool], Fact] = {}
 
-    def add(self, found: Found, turn: int, prefix: str) -> None:
+    def add(self, found: ReadFact, turn: int, prefix: str) -> None:
         """Add a fact unless it is known, and take back those that it corrects."""
         if found.value:
             self.correct(found, turn, prefix)
@@ -128,7 +128,7 @@ class Known:
         content = prefix + found.content
         self.found[key] = Fact(content, found.category, turn, found.quote, found.confidence, found.pattern)
 
-    def correct(self, found: Found, turn: int, prefix: str) -> None:
+    def correct(self, found: ReadFact, turn: int, prefix: str) -> None:
         """Put another value into the fact before; take that back where it cannot be said which value is meant."""
         last = next((key for key in reversed(self.found) if key[0] == prefix), None)
         if last is None or turn - self.found[last].turn > CORRECTED_TURNS:
@@ -136,9 +136,9 @@ class Known:
         fact = self.found.pop(last)
         content = replace_value(fact.content.removeprefix(prefix), found.value)
         if content:
-            self.add(Found(content, fact.category, found.quote, fact.confidence, fact.pattern, True), turn, prefix)
+            self.add(ReadFact(content, fact.category, found.quote, fact.confidence, fact.pattern, True), turn, prefix)
 
-    def corrected(self, found: Found, prefix: str) -> Sequence[tuple[str, frozenset[str], bool]]:
+    def corrected(self, found: ReadFact, prefix: str) -> Sequence[tuple[str, frozenset[str], bool]]:
         """Return the keys of earlier facts of the same person that a fact contradicts."""
         alike = [
             key

@@ -7,7 +7,7 @@ from functools import cached_property
 
 from apps.core.domain.caches import SizedCache
 from apps.rules.domain.contradiction.quantities import QUANTITY, UNIT_WORDS, read_quantity
-from apps.rules.domain.contradiction.text import VALUES, Kind, Token, read_tokens
+from apps.rules.domain.contradiction.text import VALUES, Token, TokenKind, read_tokens
 from apps.rules.domain.contradiction.words import SPEAKER
 from apps.rules.domain.statements.english_verbs import base_of, is_past_form, relation_of
 from apps.rules.domain.statements.statement import Mood, Statement
@@ -150,7 +150,7 @@ class Frame:
         """Return whether the subject is a certain one: "the", "my", a name, the speaker, but not "a man"."""
         if not self.subject:
             return True
-        return self.subject[0].text not in INDEFINITE and self.subject[0].kind is not Kind.NUMBER
+        return self.subject[0].text not in INDEFINITE and self.subject[0].kind is not TokenKind.NUMBER
 
     @cached_property
     def subject_words(self) -> frozenset[str]:
@@ -191,16 +191,16 @@ def keys_of(tokens: Sequence[Token]) -> frozenset[str]:
     """Return the keys of words and values that mean something, without the speaker, cues and light words."""
     return frozenset(
         [
-            token.key if token.kind is Kind.WORD else key_of_token(token)
+            token.key if token.kind is TokenKind.WORD else key_of_token(token)
             for token in tokens
-            if (token.is_content or token.kind is not Kind.WORD) and token.text not in _NO_KEYS
+            if (token.is_content or token.kind is not TokenKind.WORD) and token.text not in _NO_KEYS
         ]
     )
 
 
 def key_of_token(token: Token) -> str:
     """Return the key of a word, or of a value with its kind, so that "5" the day is not "5" the number."""
-    return token.key if token.kind is Kind.WORD else f"{token.kind.value}:{token.key}"
+    return token.key if token.kind is TokenKind.WORD else f"{token.kind.value}:{token.key}"
 
 
 def expand(text: str) -> str:
@@ -289,7 +289,7 @@ def tokens_of(statement: Statement) -> list[Token]:
         tokens += read_tokens(text[start : found.start()], start == 0)
         name = found["identifier"]
         plain = name.strip("`") if name else ""
-        tokens.append(Token(plain, plain.lower(), Kind.WORD, name=True) if name else read_quantity(found))
+        tokens.append(Token(plain, plain.lower(), TokenKind.WORD, name=True) if name else read_quantity(found))
         start = found.end()
     return tokens + read_tokens(text[start:], start == 0)
 

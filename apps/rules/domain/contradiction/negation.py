@@ -55,7 +55,7 @@ class Denial(NamedTuple):
     opener: str
 
 
-class Part(NamedTuple):
+class ClauseDenials(NamedTuple):
     """A clause, or several as one, and what each "not" of it denies."""
 
     clause: Clause
@@ -83,7 +83,7 @@ def find_negation(first: Passage, second: Passage) -> Evidence | None:
     return strongest((forth, back and back.swapped()))
 
 
-def opposed_clauses(first: Passage, second: Passage) -> Iterator[tuple[Part, Clause]]:
+def opposed_clauses(first: Passage, second: Passage) -> Iterator[tuple[ClauseDenials, Clause]]:
     """Yield the parts of the first text that deny, each with the clauses of the second that do not."""
     if not first.whole.negators:
         return
@@ -93,12 +93,16 @@ def opposed_clauses(first: Passage, second: Passage) -> Iterator[tuple[Part, Cla
             yield from ((denied, said) for said in affirmed)
 
 
-def parts_of(passage: Passage) -> tuple[Part, ...]:
+def parts_of(passage: Passage) -> tuple[ClauseDenials, ...]:
     """Return a short text as a whole; of a longer one the clauses with enough content."""
     if len(passage.clauses) == 1 or (len(passage.whole.tokens) <= MAX_WHOLE_TOKENS and len(passage.sentences) == 1):
-        return (Part(passage.whole, tuple(own for clause in passage.clauses for own in denials_of(clause, passage))),)
+        return (
+            ClauseDenials(
+                passage.whole, tuple(own for clause in passage.clauses for own in denials_of(clause, passage))
+            ),
+        )
     return tuple(
-        Part(clause, tuple(denials_of(clause, passage)))
+        ClauseDenials(clause, tuple(denials_of(clause, passage)))
         for clause in passage.clauses
         if len(clause.content - LIGHT) >= MIN_PART_WORDS
     )
@@ -116,7 +120,7 @@ def denials_of(clause: Clause, passage: Passage) -> Iterator[Denial]:
         yield Denial(None if is_all or words >= passage.whole.content - FILLERS else words, opener)
 
 
-def flip(part: Part, said: Clause, first: Passage) -> Evidence | None:
+def flip(part: ClauseDenials, said: Clause, first: Passage) -> Evidence | None:
     """Return the evidence of a part that denies and a clause that does not, where they have enough in common."""
     denied = part.clause
     common = denied.content & said.content

@@ -2,7 +2,7 @@
 
 import re
 
-from apps.rules.domain.contradiction.text import Kind, Token
+from apps.rules.domain.contradiction.text import Token, TokenKind
 from apps.rules.domain.contradiction.words import NUMBER_WORDS
 from apps.rules.domain.wordlists import longest_first
 
@@ -70,7 +70,7 @@ def read_quantity(found: re.Match[str]) -> Token:
     if found["after"]:
         value += 0.25 if "quarter" in found["after"] else 0.5
     canonical, factor = _UNITS[unit.lower()]
-    return Token(found[0].lower(), f"{value * factor:.8g}", Kind.NUMBER, unit=canonical)
+    return Token(found[0].lower(), f"{value * factor:.8g}", TokenKind.NUMBER, unit=canonical)
 
 
 def amount_of(text: str) -> float:

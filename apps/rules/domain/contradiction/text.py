@@ -71,7 +71,7 @@ _POSSESSIVE = re.compile(r"'(?:s|ll|ve|re|d|m)$|'$")
 SPEAKER = "speaker"
 
 
-class Kind(StrEnum):
+class TokenKind(StrEnum):
     """The kind of a token."""
 
     WORD = "word"
@@ -81,7 +81,7 @@ class Kind(StrEnum):
     WEEKDAY = "weekday"
 
 
-VALUES = frozenset(Kind) - {Kind.WORD}
+VALUES = frozenset(TokenKind) - {TokenKind.WORD}
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +93,7 @@ class Token:
 
     text: str
     key: str
-    kind: Kind
+    kind: TokenKind
     unit: str = ""
     negator: bool = False
     function: bool = False
@@ -102,7 +102,7 @@ class Token:
 
     def __post_init__(self) -> None:
         """Find out once whether it is a content word: it is asked for more often than anything else."""
-        object.__setattr__(self, "is_content", self.kind is Kind.WORD and not self.function and not self.negator)
+        object.__setattr__(self, "is_content", self.kind is TokenKind.WORD and not self.function and not self.negator)
 
 
 @dataclass(frozen=True)
@@ -119,7 +119,7 @@ class Clause:
     @cached_property
     def values(self) -> tuple[tuple[int, Token], ...]:
         """Return numbers, dates, times and weekdays with their positions."""
-        return tuple([(place, token) for place, token in enumerate(self.tokens) if token.kind is not Kind.WORD])
+        return tuple([(place, token) for place, token in enumerate(self.tokens) if token.kind is not TokenKind.WORD])
 
     @cached_property
     def negators(self) -> tuple[int, ...]:
@@ -175,7 +175,7 @@ class Passage:
 def is_identifier(clause: Clause, place: int) -> bool:
     """Return whether a number names a thing rather than counts any: "item 17", "room 5", "flight 22 leaves"."""
     token = clause.tokens[place]
-    if token.kind is not Kind.NUMBER or token.unit or place == 0:
+    if token.kind is not TokenKind.NUMBER or token.unit or place == 0:
         return False
     before, after = clause.tokens[place - 1], clause.tokens[place + 1 : place + 2]
     if not before.is_content or before.key in _NO_NOUNS:
@@ -238,17 +238,17 @@ def make_tokens(kind: str, text: str, is_first: bool) -> tuple[Token, ...]:
     """Return the same as `read_token`."""
     match kind:
         case "date":
-            return (Token(text, date_key(text), Kind.DATE),)
+            return (Token(text, date_key(text), TokenKind.DATE),)
         case "time":
-            return (Token(text, time_key(text), Kind.TIME),)
+            return (Token(text, time_key(text), TokenKind.TIME),)
         case "number":
             return (read_number(text),)
         case "idiom":
             plain = " ".join(text.casefold().split())
-            return (Token(plain, plain, Kind.WORD, function=True),)
+            return (Token(plain, plain, TokenKind.WORD, function=True),)
     whole = text.lower().replace("'", "")
     if whole in NEGATORS or (whole.endswith("nt") and text.lower().endswith("n't")):
-        return (Token(whole, whole, Kind.WORD, negator=True),)
+        return (Token(whole, whole, TokenKind.WORD, negator=True),)
     parts = _POSSESSIVE.sub("", text).split("-")
     is_unsure = is_first and not text.endswith("'s")
     return tuple(read_word(part, is_unsure and place == 0) for place, part in enumerate(parts) if part)
@@ -283,22 +283,22 @@ def read_number(text: str) -> Token:
     digits = match["digits"].replace(",", "").rstrip(".")
     suffix = match["suffix"].lower()
     unit = "" if suffix in _ORDINALS else suffix
-    return Token(text, f"{float(digits):g}{match['rest'] or ''}", Kind.NUMBER, unit=match["unit"] or unit)
+    return Token(text, f"{float(digits):g}{match['rest'] or ''}", TokenKind.NUMBER, unit=match["unit"] or unit)
 
 
 def read_word(text: str, is_first: bool) -> Token:
     """Return the token of a word. is_first: of its sentence, so that a capital letter is no sign of a name."""
     plain = fold(text.casefold().replace("'", ""))
     if plain in WEEKDAYS:
-        return Token(plain, WEEKDAYS[plain], Kind.WEEKDAY)
+        return Token(plain, WEEKDAYS[plain], TokenKind.WEEKDAY)
     if plain in NUMBER_WORDS:
-        return Token(plain, f"{float(NUMBER_WORDS[plain]):g}", Kind.NUMBER, function=plain in ("one", "first"))
+        return Token(plain, f"{float(NUMBER_WORDS[plain]):g}", TokenKind.NUMBER, function=plain in ("one", "first"))
     if plain in STOPWORDS or plain in ENDINGS or not plain:
-        return Token(plain, plain, Kind.WORD, function=True)
-    return Token(plain, key_of(plain), Kind.WORD, name=text[0].isupper() and not is_first)
+        return Token(plain, plain, TokenKind.WORD, function=True)
+    return Token(plain, key_of(plain), TokenKind.WORD, name=text[0].isupper() and not is_first)
 
 
-TIMES = VALUES - {Kind.NUMBER}
+TIMES = VALUES - {TokenKind.NUMBER}
 
 
 def are_of_others(first: Clause, second: Clause) -> bool:
@@ -325,4 +325,4 @@ def times_of(clause: Clause) -> frozenset[str]:
 
 def numbers_of(clause: Clause) -> frozenset[str]:
     """Return the keys of the other numbers of a clause."""
-    return frozenset(token.key for _, token in clause.values if token.kind is Kind.NUMBER and not token.function)
+    return frozenset(token.key for _, token in clause.values if token.kind is TokenKind.NUMBER and not token.function)

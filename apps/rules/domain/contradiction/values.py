@@ -16,9 +16,9 @@ from apps.rules.domain.contradiction.evidence import (
 )
 from apps.rules.domain.contradiction.text import (
     Clause,
-    Kind,
     Passage,
     Token,
+    TokenKind,
     are_of_others,
     differ_beside,
     is_identifier,
@@ -120,7 +120,7 @@ def is_relative(sentence: Clause, place: int) -> bool:
     """Return whether a value depends on the day of the statement: "three days ago", "last Tuesday"."""
     if any(near.text == "ago" for near in sentence.tokens[place + 1 : place + 4]):
         return True
-    return sentence.tokens[place].kind is Kind.WEEKDAY and place > 0 and sentence.tokens[place - 1].text in GONE_BY
+    return sentence.tokens[place].kind is TokenKind.WEEKDAY and place > 0 and sentence.tokens[place - 1].text in GONE_BY
 
 
 def are_of_other_things(first: Passage, second: Passage, ours: tuple[Value, ...], theirs: tuple[Value, ...]) -> bool:
@@ -191,7 +191,7 @@ def score_values(one: Value, other: Value, same_noun: bool, similarity: float | 
 
 def strength_limit(one: Value, other: Value, first: Passage, second: Passage) -> float:
     """Return the limit of the score: below what is acted on where both values may hold, lower in short statements."""
-    is_time = one.token.kind is not Kind.NUMBER
+    is_time = one.token.kind is not TokenKind.NUMBER
     is_personal = one.personal or other.personal
     has_changed = one.changed or other.changed
     if max(len(first.whole.tokens), len(second.whole.tokens)) > SHORT_TOKENS:

@@ -26,7 +26,7 @@ from apps.rules.domain.engine.arbitration import ArbitrationConfig
 from apps.rules.domain.engine.merge import MergeConfig
 from apps.rules.domain.engine.record import MemoryRecord
 from apps.rules.domain.engine.signals import DetectionConfig
-from apps.rules.domain.section import STORABLE_TEXT, Flag, Section, Share, Word, Words
+from apps.rules.domain.section import STORABLE_TEXT, Flag, SettingsGroup, Share, Word, Words
 
 Document = dict[str, Any]
 DEFAULT_RULE = "default"
@@ -71,7 +71,7 @@ def check_name(name: str) -> str:
     return name
 
 
-class ImportanceRange(Section):
+class ImportanceRange(SettingsGroup):
     """Limits of the importance, both included; None is open."""
 
     min: Share | None = Field(default=None, description="Only memories that are at least this important.")
@@ -87,7 +87,7 @@ class ImportanceRange(Section):
         return self
 
 
-class Conditions(Section):
+class Conditions(SettingsGroup):
     """The `conditions` section of a rule: what the candidate must be for the rule to match. None: anything."""
 
     user_id: Word | None = Field(default=None, description="Only memories of this user. Empty: of every user.")
@@ -121,7 +121,7 @@ class Conditions(Section):
         return any(source == wanted.strip().casefold() for wanted in self.source)
 
 
-class RuleConfig(Section):
+class RuleConfig(SettingsGroup):
     """A rule with all settings that it inherits. Its own name and `extends` are never inherited."""
 
     name: Annotated[

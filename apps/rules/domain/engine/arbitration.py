@@ -29,7 +29,7 @@ from apps.core.domain.origin import WriteOrigin
 from apps.rules.domain.decimals import difference, reaches
 from apps.rules.domain.engine.record import SOURCE_ORDER, MemoryRecord, source_rank
 from apps.rules.domain.engine.signals import Detection, SignalType
-from apps.rules.domain.section import Flag, Section, Share, Weight, Weights
+from apps.rules.domain.section import Flag, SettingsGroup, Share, Weight, Weights
 
 Side = Literal["candidate", "existing"]
 SIDES: tuple[Side, ...] = get_args(Side)
@@ -84,7 +84,7 @@ class ArbitrationWeights(Weights):
         return self.importance + self.recency + self.source + self.semantic
 
 
-class ArbitrationConfig(Section):
+class ArbitrationConfig(SettingsGroup):
     """The `arbitration` section of a rule.
 
     The defaults let the newer memory win. Importance is left out of it, or an old memory that mattered more would

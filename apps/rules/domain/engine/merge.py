@@ -15,7 +15,7 @@ from apps.rules.domain.decimals import DIGITS, difference, exceeds
 from apps.rules.domain.engine.record import MemoryRecord, higher_source
 from apps.rules.domain.engine.sentences import deduplicate, sense_of, split_sentences
 from apps.rules.domain.engine.sentences import likeness as shared_terms
-from apps.rules.domain.section import Flag, Section, Share
+from apps.rules.domain.section import Flag, SettingsGroup, Share
 
 SMART_SIMILARITY = 0.7
 # Sentences kept of each memory.
@@ -59,7 +59,7 @@ class SourceStrategy(StrEnum):
     PREFER_HIGHER = "prefer-higher"
 
 
-class MetadataStrategy(Section):
+class MetadataStrategy(SettingsGroup):
     """How importance, time, keywords and source are merged."""
 
     importance: ImportanceStrategy = Field(
@@ -72,7 +72,7 @@ class MetadataStrategy(Section):
     source: SourceStrategy = Field(default=SourceStrategy.PREFER_HIGHER, description="The more trusted source.")
 
 
-class MergeConfig(Section):
+class MergeConfig(SettingsGroup):
     """The `merge` section of a rule."""
 
     content_strategy: ContentStrategy = Field(

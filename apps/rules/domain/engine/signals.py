@@ -7,7 +7,7 @@ from typing import Annotated, Any, TypedDict
 
 from pydantic import Field
 
-from apps.rules.domain.section import Section, Share, Weight, Weights
+from apps.rules.domain.section import SettingsGroup, Share, Weight, Weights
 
 TEN_YEARS_SECONDS = 315_360_000.0
 # Chosen by measurement for the judge of pairs as it is delivered: docs/explain/conflicts.md. It acts on no replacement
@@ -63,7 +63,7 @@ class SignalWeights(Weights):
     judge: Weight = Field(default=1.0, description="Weight of what a chat model says, where one is asked.")
 
 
-class DetectionConfig(Section):
+class DetectionConfig(SettingsGroup):
     """The `detection` section of a rule.
 
     A score above the semantic, keyword or contradiction threshold makes a conflict, which is noticed; `act_threshold`

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from types import MappingProxyType
 
 from apps.sync.domain.knowledge import ItemStatus
-from apps.sync.domain.readers.found import Found, Refusal, UnreadableError
+from apps.sync.domain.readers.found import FileValues, Refusal, UnreadableError
 from apps.sync.domain.readers.front_matter import FIRST_LINE, Node, invalid
 from apps.sync.domain.readers.places import LAYER_BY_WORD, TYPE_BY_WORD
 from apps.sync.domain.readers.references import split_references
@@ -100,7 +100,7 @@ def known_fields(values: Mapping[str, Node], own: Mapping[str, str] = NO_FIELDS)
     return found
 
 
-def found_in_fields(values: Mapping[str, Node], own: Mapping[str, ItemStatus] = NO_OWN) -> Found:
+def found_in_fields(values: Mapping[str, Node], own: Mapping[str, ItemStatus] = NO_OWN) -> FileValues:
     """Return what fields say. own: what words of a status mean here.
 
     Raises UnreadableError for an id that cannot be used, and for a template.
@@ -116,7 +116,7 @@ def found_in_fields(values: Mapping[str, Node], own: Mapping[str, ItemStatus] = 
     if isinstance(node, str):
         texts = node[:MAX_STATUS_CHARS].replace(" #", ",").replace("、", ",").replace("，", ",").split(",")
     tags = dict.fromkeys(clean(text.strip().lstrip("#"), MAX_TAG_CHARS) for text in texts)
-    return Found(
+    return FileValues(
         item_id=usable_id(one_text(values.get("id", ""))),
         number=number if number.isascii() and number.isdigit() and len(number) <= MAX_NUMBER_CHARS else "",
         type=TYPE_BY_WORD.get(fold(one_text(values.get("type", "")))),

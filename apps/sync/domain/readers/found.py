@@ -40,7 +40,7 @@ class UnreadableError(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class FileValues:
     """Values of a file. kind, number: `PEP` and `8`. supersedes, superseded_by: as written, one reference each."""
 
     item_id: str = ""
@@ -57,11 +57,11 @@ class Found:
     superseded_by: tuple[str, ...] = ()
 
 
-def merge(*founds: Found) -> Found:
+def merge(*founds: FileValues) -> FileValues:
     """Return the first value of each field that is not empty."""
     values: dict[str, Any] = {}
-    for name in (one.name for one in fields(Found)):
+    for name in (one.name for one in fields(FileValues)):
         value = next((value for found in founds if (value := getattr(found, name))), None)
         if value is not None:
             values[name] = value
-    return Found(**values)
+    return FileValues(**values)

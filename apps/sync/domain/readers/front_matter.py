@@ -27,7 +27,7 @@ LATER_DOCUMENT = re.compile(r"---\s")
 
 
 @dataclass(slots=True)
-class Frame:
+class OpenNode:
     """A list or mapping that is being read. key: of the next value; None where a key is expected."""
 
     value: list[Node] | dict[str, Node]
@@ -64,7 +64,7 @@ def split_front_matter(text: str, is_restructured: bool) -> tuple[str | None, st
 
 def parse_front_matter(text: str) -> dict[str, Node]:
     """Return the mapping that a YAML text is. Raises UnreadableError with the line of the file."""
-    stack: list[Frame] = []
+    stack: list[OpenNode] = []
     root: Node = ""
     for count, event in enumerate(events_of(text), start=1):
         refuse_unsafe(event, count, len(stack))
@@ -74,7 +74,7 @@ def parse_front_matter(text: str) -> dict[str, Node]:
         elif isinstance(event, yaml.MappingStartEvent | yaml.SequenceStartEvent):
             opened: Node = {} if isinstance(event, yaml.MappingStartEvent) else []
             root = add(stack, opened, event) if stack else opened
-            stack.append(Frame(opened))  # type: ignore[arg-type]
+            stack.append(OpenNode(opened))  # type: ignore[arg-type]
         elif isinstance(event, yaml.MappingEndEvent | yaml.SequenceEndEvent):
             stack.pop()
     if isinstance(root, dict):
@@ -117,7 +117,7 @@ def refuse_unsafe(event: yaml.Event, count: int, depth: int) -> None:
         raise invalid(line, "tags (`!`) are not read; quote the value if it is text")
 
 
-def add(stack: list[Frame], node: Node, event: yaml.Event) -> Node:
+def add(stack: list[OpenNode], node: Node, event: yaml.Event) -> Node:
     """Put a value into the innermost list or mapping and return the outermost one."""
     frame = stack[-1]
     line = (event.start_mark.line if event.start_mark else 0) + FIRST_LINE

@@ -6,7 +6,7 @@ from textwrap import dedent
 
 from apps.sync.domain.knowledge import ReadMapping
 from apps.sync.domain.readers.fields import FIELD_BY_NAME, found_in_fields, known_fields
-from apps.sync.domain.readers.found import Found, Refusal, UnreadableError
+from apps.sync.domain.readers.found import FileValues, Refusal, UnreadableError
 from apps.sync.domain.readers.places import KINDS, TYPE_BY_WORD
 from apps.sync.domain.readers.statuses import BY_KIND
 from apps.sync.domain.readers.text import MAX_HEADER_LINES, clean, fold
@@ -49,12 +49,12 @@ def split_headers(text: str) -> tuple[dict[str, str], str]:
     return (headers, text[start:]) if is_header else ({}, text)
 
 
-def read_headers(headers: dict[str, str], mapping: ReadMapping) -> Found:
+def read_headers(headers: dict[str, str], mapping: ReadMapping) -> FileValues:
     """Return what header lines say. Raises UnreadableError."""
     values = known_fields(headers, mapping.fields)
     kind, number = number_of(headers)
     found = found_in_fields(values, {**BY_KIND.get(kind.casefold(), {}), **mapping.statuses})
-    return Found(
+    return FileValues(
         item_id=found.item_id or (f"{kind}-{number}" if kind else ""),
         kind=kind,
         number=number,

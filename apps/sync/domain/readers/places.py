@@ -97,7 +97,7 @@ TEMPLATE_WORDS = word_set(
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class NamedPath:
     """What the path of a file says. kind, number: `ADR` and `0012` of `adr-0012-x.md`; words: the rest of the name.
 
     prefix: the folders that tell its collection of records from others of the same source.
@@ -131,7 +131,7 @@ class Place:
         return f"{digest}-{bare[-(MAX_ID_CHARS - 20) :]}"
 
 
-def place_of(path: str, own_kinds: Mapping[str, str] = NO_KINDS) -> Place:
+def place_of(path: str, own_kinds: Mapping[str, str] = NO_KINDS) -> NamedPath:
     """Return what a path says; the deepest folder decides. own_kinds: folder -> kind of the numbers in it."""
     own_folder = max((folder for folder in own_kinds if path.startswith(f"{folder}/")), key=len, default="")
     inner = path[len(own_folder) :].lstrip("/")
@@ -157,7 +157,7 @@ def place_of(path: str, own_kinds: Mapping[str, str] = NO_KINDS) -> Place:
     item_type = TYPE_BY_WORD.get(kind.casefold()) or (types[-1] if types else None)
     if number and not kind and types:
         kind = kinds[-1] if kinds else types[-1].value.upper()
-    return Place(
+    return NamedPath(
         path=path,
         type=item_type,
         layer=layers[-1] if layers else None,

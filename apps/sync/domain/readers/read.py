@@ -16,12 +16,12 @@ from apps.sync.domain.knowledge import (
 )
 from apps.sync.domain.readers.document import Document
 from apps.sync.domain.readers.fields import found_in_fields, known_fields
-from apps.sync.domain.readers.found import Found, Refusal, UnreadableError, merge
+from apps.sync.domain.readers.found import FileValues, Refusal, UnreadableError, merge
 from apps.sync.domain.readers.front_matter import Node, parse_front_matter, split_front_matter
 from apps.sync.domain.readers.headers import NEEDED, read_headers, split_headers, unfold_opening
 from apps.sync.domain.readers.headers import YAML as FENCED_YAML
 from apps.sync.domain.readers.markdown import parse_markdown
-from apps.sync.domain.readers.places import KINDS, Place, is_common_folder, place_of
+from apps.sync.domain.readers.places import KINDS, NamedPath, is_common_folder, place_of
 from apps.sync.domain.readers.prose import split_title, summary_of, title_of
 from apps.sync.domain.readers.records import is_record, own_statuses, read_marks, read_record
 from apps.sync.domain.readers.references import make_aliases, place_references, split_numbered
@@ -145,7 +145,7 @@ def parse_document(path: str, text: str) -> Document:
     return parse_markdown(text) if is_markdown else parse_restructured(text)
 
 
-def convention_of(parts: Parts, place: Place, wanted: Convention) -> Convention:
+def convention_of(parts: Parts, place: NamedPath, wanted: Convention) -> Convention:
     """Return how a file is read: as the source says, else as it looks."""
     if wanted is not Convention.AUTO:
         return wanted
@@ -158,7 +158,7 @@ def convention_of(parts: Parts, place: Place, wanted: Convention) -> Convention:
     return Convention.PLAIN
 
 
-def refuse_other(parts: Parts, place: Place, convention: Convention, wanted: Convention) -> None:
+def refuse_other(parts: Parts, place: NamedPath, convention: Convention, wanted: Convention) -> None:
     """Raise UnreadableError for templates, tables of contents and files that do not follow the convention."""
     fields = parts.front_matter or {}
     is_about_folder = place.is_housekeeping or (place.is_general and not is_item_of_folder(parts, place, wanted))
@@ -172,7 +172,7 @@ def refuse_other(parts: Parts, place: Place, convention: Convention, wanted: Con
         raise UnreadableError(Refusal.NOT_AN_ITEM, "The file does not begin with header lines.")
 
 
-def is_item_of_folder(parts: Parts, place: Place, wanted: Convention) -> bool:
+def is_item_of_folder(parts: Parts, place: NamedPath, wanted: Convention) -> bool:
     """Return whether an `index.md` or a `README.md` is what its folder is named for, and not a table of contents.
 
     Where the source names a convention, every file below a folder that follows it is an item.
@@ -185,16 +185,16 @@ def is_item_of_folder(parts: Parts, place: Place, wanted: Convention) -> bool:
     return says_so or wanted is not Convention.AUTO
 
 
-def combine(parts: Parts, place: Place, convention: Convention, settings: ReadSettings) -> Found:
+def combine(parts: Parts, place: NamedPath, convention: Convention, settings: ReadSettings) -> FileValues:
     """Return what is said in front matter, else in header lines, else in the text, else by the path."""
     document = parts.document
     is_plain = convention is Convention.PLAIN
     fields = parts.front_matter if parts.front_matter and not is_plain else {}
     mapping = settings.mapping
     by_fields = found_in_fields(fields, own_statuses(mapping, place.kind))
-    by_headers = read_headers(parts.headers, mapping) if parts.headers else Found()
+    by_headers = read_headers(parts.headers, mapping) if parts.headers else FileValues()
     record = convention is Convention.DECISION_RECORD or (place.type is ItemType.ADR or is_record(document))
-    by_record = Found()
+    by_record = FileValues()
     if record and not is_plain and not parts.headers:
         by_record = read_record(document, mapping, place.kind)
     elif settings.convention is not Convention.PLAIN and not parts.headers:
@@ -205,13 +205,13 @@ def combine(parts: Parts, place: Place, convention: Convention, settings: ReadSe
     bare = (said.title or heading).strip()
     if bare.startswith(("{", "[", "<")) and bare.endswith(("}", "]", ">")):
         raise UnreadableError(Refusal.TEMPLATE, "The title is a placeholder, as in a template.")
-    by_place = Found(
+    by_place = FileValues(
         type=place.type or (ItemType.ADR if record and not parts.headers else None),
         layer=place.layer,
         status=place.status,
     )
     severity = fields.get("severity", "")
-    by_text = Found(
+    by_text = FileValues(
         kind=kind,
         number=number,
         title=heading,
@@ -226,7 +226,9 @@ def combine(parts: Parts, place: Place, convention: Convention, settings: ReadSe
     return merge(said, by_text, by_place)
 
 
-def finish(found: Found, place: Place, convention: Convention, settings: ReadSettings, text_hash: str) -> ParsedFile:
+def finish(
+    found: FileValues, place: NamedPath, convention: Convention, settings: ReadSettings, text_hash: str
+) -> ParsedFile:
     """Return the item with its id, the names it may be referred to by, and defaults for what nothing says."""
     item_id, kind, number = identify(found, place)
     words = place.words[:1].upper() + place.words[1:]
@@ -251,7 +253,7 @@ def finish(found: Found, place: Place, convention: Convention, settings: ReadSet
     )
 
 
-def identify(found: Found, place: Place) -> tuple[str, str, str]:
+def identify(found: FileValues, place: NamedPath) -> tuple[str, str, str]:
     """Return id, kind and number: of a field or header line, else of the name of the file, else of the heading."""
     if found.item_id:
         kind, number = split_numbered(found.item_id)

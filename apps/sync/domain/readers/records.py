@@ -7,7 +7,7 @@ from dataclasses import replace
 from apps.sync.domain.knowledge import ItemStatus, ReadMapping
 from apps.sync.domain.readers.document import Document, Section
 from apps.sync.domain.readers.fields import columns_of, found_in_fields, metadata_of, row_of
-from apps.sync.domain.readers.found import Found
+from apps.sync.domain.readers.found import FileValues
 from apps.sync.domain.readers.front_matter import Node
 from apps.sync.domain.readers.statuses import BY_KIND, StatusText, read_relations
 from apps.sync.domain.readers.text import MAX_TITLE_CHARS, word_set
@@ -35,7 +35,7 @@ def is_record(document: Document) -> bool:
     return has_decision and (has_status or document.named(CONTEXT) is not None)
 
 
-def read_record(document: Document, mapping: ReadMapping, kind: str = "") -> Found:
+def read_record(document: Document, mapping: ReadMapping, kind: str = "") -> FileValues:
     """Return what metadata lines and the sections for status and links say. Raises UnreadableError."""
     values = metadata_fields(document, mapping)
     if "status" not in values and (lines := status_lines(document)):
@@ -43,7 +43,7 @@ def read_record(document: Document, mapping: ReadMapping, kind: str = "") -> Fou
     found = found_in_fields({**values, "title": ""}, own_statuses(mapping, kind))
     title = values.get("title", "")
     links = relations_of(document.named(LINKS))
-    return Found(
+    return FileValues(
         item_id=found.item_id,
         type=found.type,
         title=document.plain(title) if isinstance(title, str) else "",
@@ -55,7 +55,7 @@ def read_record(document: Document, mapping: ReadMapping, kind: str = "") -> Fou
     )
 
 
-def read_marks(document: Document, mapping: ReadMapping, kind: str = "") -> Found:
+def read_marks(document: Document, mapping: ReadMapping, kind: str = "") -> FileValues:
     """Return the status of a text that is no decision record, and what replaced what, where lines of it say so.
 
     Prose about states of other things is not taken for a status.
@@ -68,7 +68,7 @@ def read_marks(document: Document, mapping: ReadMapping, kind: str = "") -> Foun
     found = found_in_fields(values, own_statuses(mapping, kind))
     if found.status is ItemStatus.UNKNOWN and not is_short(str(status)):
         found = replace(found, status=None)
-    return Found(status=found.status, supersedes=found.supersedes, superseded_by=found.superseded_by)
+    return FileValues(status=found.status, supersedes=found.supersedes, superseded_by=found.superseded_by)
 
 
 def is_short(text: str) -> bool:

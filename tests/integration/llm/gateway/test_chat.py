@@ -31,7 +31,7 @@ from apps.llm.guards.breakers import breaker_state
 from apps.llm.guards.budgets import budget_window
 from apps.llm.guards.rates import TokenRequest
 from apps.llm.models import BudgetReservation, ModelCall, TokenUse
-from apps.llm.providers.scripted import Pause, ScriptedChat, Turn
+from apps.llm.providers.scripted import ScriptedChat, Silence, Turn
 from tests.integration.llm.gateway.support import CLEAR, QUESTION, Days, Weather, answer, failure, recorded
 from tests.integration.llm.guards.rules import rules
 from tests.integration.llm.single_guards import tokens_release, tokens_reserve
@@ -277,7 +277,7 @@ def test_a_call_is_over_at_its_deadline(ask, slept):
 
 
 def test_try_gets_no_more_time_than_call_has_left(ask, clock, slept):
-    slow = script((Pause(99), "never"), timeouts=Timeouts(5, 60, 180), sleep=lambda seconds: clock.advance(5_000))
+    slow = script((Silence(99), "never"), timeouts=Timeouts(5, 60, 180), sleep=lambda seconds: clock.advance(5_000))
     failed = failure(ask(slow, script("never", name="second"), policy=GatewayPolicy(deadline_ms=5_000)))
     assert {(stop.by, stop.reason) for stop in failed.stops} == {(StoppedBy.DEADLINE, "out_of_time")}
     assert failed.retryable
@@ -286,7 +286,7 @@ def test_try_gets_no_more_time_than_call_has_left(ask, clock, slept):
 
 def test_try_is_over_before_what_is_set_aside_for_it_stops_counting(ask, ours):
     waits: list[float] = []
-    slow = script((Pause(99), "never"), timeouts=Timeouts(5, 3_600, 3_600), sleep=waits.append)
+    slow = script((Silence(99), "never"), timeouts=Timeouts(5, 3_600, 3_600), sleep=waits.append)
     ask(slow, rules=replace(ours, reservation_ms=60_000))
     assert waits == [55.0]
 
@@ -400,13 +400,13 @@ def test_document_that_is_whole_is_used_although_end_of_answer_is_missing(ask):
 
 def test_end_of_answer_is_waited_for_five_seconds(ask):
     waits: list[float] = []
-    given = answer(ask(script((CLEAR, Pause(30), "never"), sleep=waits.append), schema=Weather))
+    given = answer(ask(script((CLEAR, Silence(30), "never"), sleep=waits.append), schema=Weather))
     assert (given.value.sky, waits) == ("clear", [5.0])
 
 
 def test_more_text_after_document_has_time_of_call_again(ask):
     waits: list[float] = []
-    turn = (CLEAR, " and", Pause(30), " so on")
+    turn = (CLEAR, " and", Silence(30), " so on")
     given = answer(ask(script(turn, sleep=waits.append), schema=Weather))
     assert (given.value.sky, given.was_repaired, waits) == ("clear", True, [30])
 

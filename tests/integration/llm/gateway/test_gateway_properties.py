@@ -25,7 +25,7 @@ from apps.llm.gateway.chat import chat
 from apps.llm.gateway.context import GatewayPolicy
 from apps.llm.guards.budgets import budget_window
 from apps.llm.models import BudgetReservation, ModelCall, TokenUse
-from apps.llm.providers.scripted import Pause, ScriptedChat
+from apps.llm.providers.scripted import ScriptedChat, Silence
 from tests.effort import examples
 from tests.integration.llm.gateway.support import CLEAR, QUESTION, Days, Weather
 from tests.integration.llm.guards.rules import noon, rules
@@ -49,7 +49,7 @@ ERRORS = st.one_of(
     st.builds(lambda kind, usage: kind("x", usage=usage), st.sampled_from(KINDS), PROBABLE),
 )
 PIECES = st.sampled_from([CLEAR, '{"days": [1, 2', ", 3]}", "Sunny.", "", "{'sky': 'clear', ", "}"])
-PAUSES = st.builds(Pause, st.sampled_from([0.1, 40.0, 200.0]))
+PAUSES = st.builds(Silence, st.sampled_from([0.1, 40.0, 200.0]))
 LINES = st.lists(PIECES | st.text(max_size=5) | PAUSES, max_size=3)
 ENDS = st.none() | ERRORS | st.builds(EndChunk, TOLD, st.sampled_from(FinishReason), st.just("m"))
 TURNS = st.builds(lambda lines, end: (*lines, end) if end else tuple(lines), LINES, ENDS)

@@ -14,7 +14,7 @@ from apps.llm.domain.chat import (
     Timeouts,
     Usage,
 )
-from apps.llm.providers.scripted import Pause, ScriptedChat, ScriptExhaustedError, Turn
+from apps.llm.providers.scripted import ScriptedChat, ScriptExhaustedError, Silence, Turn
 from tests.integration.llm.providers.conftest import QUESTION
 
 PATIENCE = Timeouts(connect=1, idle=10, total=30)
@@ -69,13 +69,13 @@ def test_a_provider_may_recover(slept):
 
 
 def test_pauses_are_slept_through_between_pieces(slept):
-    stream = script(slept, ("Rain", Pause(2), ", then", Pause(3), " sun.")).stream(QUESTION)
+    stream = script(slept, ("Rain", Silence(2), ", then", Silence(3), " sun.")).stream(QUESTION)
     seen = [(chunk.text, sum(slept)) for chunk in stream if isinstance(chunk, TextChunk)]
     assert seen == [("Rain", 0), (", then", 2), (" sun.", 5)]
 
 
 def test_a_pause_is_cut_at_the_idle_timeout(slept):
-    stream = script(slept, ("Rain", Pause(11), "never")).stream(QUESTION)
+    stream = script(slept, ("Rain", Silence(11), "never")).stream(QUESTION)
     assert next(stream) == TextChunk("Rain")
     with pytest.raises(ChatTimeoutError) as caught:
         next(stream)
@@ -83,14 +83,14 @@ def test_a_pause_is_cut_at_the_idle_timeout(slept):
 
 
 def test_pauses_are_cut_at_the_deadline(slept):
-    provider = script(slept, ("a", Pause(9), "b", Pause(9), "c", Pause(9), "d", Pause(9), "never"))
+    provider = script(slept, ("a", Silence(9), "b", Silence(9), "c", Silence(9), "d", Silence(9), "never"))
     with pytest.raises(ChatTimeoutError) as caught:
         list(provider.stream(QUESTION))
     assert (caught.value.phase, slept) == (TimeoutPhase.TOTAL, [9, 9, 9, 3])
 
 
 def test_answer_in_one_piece_is_waited_for_until_deadline(slept):
-    provider = script(slept, (Pause(29), "Rain."), (Pause(31), "never"))
+    provider = script(slept, (Silence(29), "Rain."), (Silence(31), "never"))
     assert provider.complete(QUESTION).text == "Rain."
     with pytest.raises(ChatTimeoutError) as caught:
         provider.complete(QUESTION)
@@ -99,12 +99,12 @@ def test_answer_in_one_piece_is_waited_for_until_deadline(slept):
 
 def test_the_caller_may_allow_less_time(slept):
     with pytest.raises(ChatTimeoutError) as caught:
-        list(script(slept, (Pause(5), "never")).stream(QUESTION, PATIENCE.within(2)))
+        list(script(slept, (Silence(5), "never")).stream(QUESTION, PATIENCE.within(2)))
     assert (caught.value.phase, slept) == (TimeoutPhase.TOTAL, [2])
 
 
 def test_reader_may_say_how_long_it_waits_for_next_piece(slept):
-    stream = script(slept, ("Rain", Pause(9), ", then", Pause(9), "never")).stream(QUESTION)
+    stream = script(slept, ("Rain", Silence(9), ", then", Silence(9), "never")).stream(QUESTION)
     next(stream)
     next(stream)
     with pytest.raises(ChatTimeoutError) as caught:

@@ -18,7 +18,7 @@ from apps.notes.domain.extraction.english.pointers import (
     person_of,
     refer_to,
 )
-from apps.notes.domain.extraction.fact import Category, Found, Pattern
+from apps.notes.domain.extraction.fact import Category, Pattern, ReadFact
 from apps.notes.domain.extraction.prose import has_mask
 from apps.rules.domain.statements.english import strip_openers
 from apps.rules.domain.statements.english_verbs import base_of
@@ -139,7 +139,7 @@ class EnglishReader:
         self.at = at
         self.person = ""
 
-    def read(self, sentence: str) -> list[Found]:
+    def read(self, sentence: str) -> list[ReadFact]:
         """Return the facts of a sentence, in its order."""
         person, self.person = self.person, ""
         text = _CLOSER.sub("", sentence).strip()
@@ -157,15 +157,15 @@ class EnglishReader:
         if not found and remembers and not _REMEMBERS.search(plain):
             found = remembered(plain)
         if not found and corrects and is_value(text, plain):
-            return [Found("", Category.ABOUT, sentence, 0.0, "", True, strip_openers(plain)[0].strip(" .!"))]
+            return [ReadFact("", Category.ABOUT, sentence, 0.0, "", True, strip_openers(plain)[0].strip(" .!"))]
         if found:
             self.person = person_of(found[-1].content) or (person if person and person in found[-1].content else "")
         return found
 
-    def facts_of(self, text: str, corrects: bool) -> list[Found]:
+    def facts_of(self, text: str, corrects: bool) -> list[ReadFact]:
         """Return the facts of the clauses of a sentence. A clause that is no fact belongs to the one before it."""
         statements = read_sentence(text)
-        found: list[Found] = []
+        found: list[ReadFact] = []
         corrects = corrects or any(statement.corrects for statement in statements)
         spans = spans_of(text, statements)
         open_end = False
@@ -185,9 +185,9 @@ class EnglishReader:
                 open_end = False
         return [fact for fact in found if is_complete(fact.content)]
 
-    def make(self, clause: str, pattern: Pattern, corrects: bool) -> Found:
+    def make(self, clause: str, pattern: Pattern, corrects: bool) -> ReadFact:
         """Return the fact that a clause states."""
-        return Found(written(clause, self.at), pattern.category, clause, pattern.confidence, pattern.name, corrects)
+        return ReadFact(written(clause, self.at), pattern.category, clause, pattern.confidence, pattern.name, corrects)
 
 
 _BY_NAME = {pattern.name: pattern for pattern in (*_STATED, *_ORDERED, *person.LAST)}
@@ -224,7 +224,7 @@ def has_date(clause: str) -> bool:
     )
 
 
-def find_order(text: str) -> Found | None:
+def find_order(text: str) -> ReadFact | None:
     """Return the standing instruction that a sentence is, whatever its clauses."""
     if text.rstrip().endswith("?") and not re.match(r"(?:can|could|will|would) you", text, re.IGNORECASE):
         return None
@@ -236,7 +236,9 @@ def find_order(text: str) -> Found | None:
     plain = _REQUEST.sub("", plain)
     for pattern in _ORDERED:
         if mood in pattern.moods and pattern.regex.match(plain):
-            return Found(written(plain.rstrip("? "), None), pattern.category, plain, pattern.confidence, pattern.name)
+            return ReadFact(
+                written(plain.rstrip("? "), None), pattern.category, plain, pattern.confidence, pattern.name
+            )
     return None
 
 
@@ -286,7 +288,7 @@ def is_value(text: str, plain: str) -> bool:
     return bool(_MEANT.search(text)) and len(plain.split()) <= MAX_VALUE_WORDS and not plain.rstrip().endswith("?")
 
 
-def remembered(plain: str) -> list[Found]:
+def remembered(plain: str) -> list[ReadFact]:
     """Return what a person asks to remember where no other pattern knows it."""
     if (
         plain.rstrip().endswith("?")
@@ -296,7 +298,9 @@ def remembered(plain: str) -> list[Found]:
         return []
     pattern = person.LAST[0]
     content = written(plain, None)
-    return [Found(content, pattern.category, plain, pattern.confidence, pattern.name)] if is_complete(content) else []
+    return (
+        [ReadFact(content, pattern.category, plain, pattern.confidence, pattern.name)] if is_complete(content) else []
+    )
 
 
 def written(clause: str, at: date | None) -> str:

@@ -10,8 +10,8 @@ from apps.rules.domain.contradiction.chinese.frames import (
     LIKELY,
     SURE,
     WEAK,
+    ChineseFrame,
     Clause,
-    Frame,
     Relation,
     analyse_chinese,
 )
@@ -81,7 +81,7 @@ def compare(older: Clause, newer: Clause) -> Evidence | None:
     return sure
 
 
-def compare_frames(older: Clause, newer: Clause, one: Frame, other: Frame) -> Evidence | None:
+def compare_frames(older: Clause, newer: Clause, one: ChineseFrame, other: ChineseFrame) -> Evidence | None:
     """Return the evidence that two clauses have for one topic different values."""
     own, theirs = _OWN.sub("", one.topic), _OWN.sub("", other.topic)  # "我体重" is "体重"
     is_one_topic = one.topic == other.topic or (own == theirs and len(own) > 1)
@@ -97,7 +97,7 @@ def compare_frames(older: Clause, newer: Clause, one: Frame, other: Frame) -> Ev
     return Evidence(reason, score, older.text, newer.text, ((one.value, other.value),), (one.topic,))
 
 
-def score_of(one: Frame, other: Frame, *, changes: bool) -> float:
+def score_of(one: ChineseFrame, other: ChineseFrame, *, changes: bool) -> float:
     """Return how sure it is that the second value takes the place of the first."""
     if _SEVERAL.search(one.value) or _SEVERAL.search(other.value):
         return WEAK
@@ -114,7 +114,7 @@ def score_of(one: Frame, other: Frame, *, changes: bool) -> float:
     return score_equals(one, other, changes=changes)
 
 
-def score_place(one: Frame, other: Frame, *, changes: bool) -> float:
+def score_place(one: ChineseFrame, other: ChineseFrame, *, changes: bool) -> float:
     """Return the score of two places or times of one thing."""
     value, others = cut_equal_end(one.value, other.value)
     kind, kind_other = kind_of(value), kind_of(others)
@@ -140,7 +140,7 @@ def cut_equal_end(one: str, other: str) -> tuple[str, str]:
     return one, other
 
 
-def score_equals(one: Frame, other: Frame, *, changes: bool) -> float:
+def score_equals(one: ChineseFrame, other: ChineseFrame, *, changes: bool) -> float:
     """Return the score of two values of "is", "is called", or of what became another."""
     if _PROMOTED.match(other.verb):
         return SURE if _JOB.search(one.value) else WEAK

@@ -28,7 +28,7 @@ class Relation(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Frame:
+class ChineseFrame:
     """topic: what it is about, without what says little. verb: the word of the relation. is_change: it reports one."""
 
     topic: str
@@ -53,7 +53,7 @@ class Clause:
     negative: bool
     now: bool
     statement: Statement
-    frames: tuple[Frame, ...]
+    frames: tuple[ChineseFrame, ...]
     matter: frozenset[str]
 
     @property
@@ -148,7 +148,7 @@ def analyse_clause(clause: ChineseClause, subject: str) -> Clause:
     return Clause(clause.statement.text, whole, core, bare, negative, now, clause.statement, frames, matter)
 
 
-def frames_of(core: str) -> Iterator[Frame]:
+def frames_of(core: str) -> Iterator[ChineseFrame]:
     """Yield what a clause says of what, one frame for each relation that fits."""
     if is_negative(core):
         return
@@ -164,4 +164,4 @@ def frames_of(core: str) -> Iterator[Frame]:
         value = _TOGETHER.sub("", found["value"].strip().removesuffix("的").strip())
         if topic and value:
             seen.add(relation)
-            yield Frame(topic, relation, verb, value, changes)
+            yield ChineseFrame(topic, relation, verb, value, changes)

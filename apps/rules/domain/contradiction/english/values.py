@@ -24,7 +24,7 @@ from apps.rules.domain.contradiction.english.states import (
 from apps.rules.domain.contradiction.evidence import Reason
 from apps.rules.domain.contradiction.frames import PREPOSITIONS, Frame, key_of_token, keys_of
 from apps.rules.domain.contradiction.lexicon import are_exclusive, are_opposites, key_of, size_of
-from apps.rules.domain.contradiction.text import VALUES, Kind, Token
+from apps.rules.domain.contradiction.text import VALUES, Token, TokenKind
 from apps.rules.domain.contradiction.words import SINGLE_VALUED
 from apps.rules.domain.statements.english_verbs import BEGINNING, CHANGING
 from apps.rules.domain.statements.statement import Mood
@@ -149,7 +149,7 @@ def judge_value(slot: Slot) -> float | None:
     if at and rest[at - 1].text in ("a", "an") and not slot.changes:  # one of several: "a 5 year old son"
         return 0.0
     # A number that names a thing rather than counts any: "item 2", "room 5".
-    at = next((place for place, token in enumerate(rest) if token.kind is Kind.NUMBER), 0)
+    at = next((place for place, token in enumerate(rest) if token.kind is TokenKind.NUMBER), 0)
     is_last = at + 1 >= len(rest) or not rest[at + 1].is_content
     is_numbered = at > 0 and rest[at - 1].is_content and is_last and not rest[at].unit
     if is_numbered and not slot.changes and (slot.old.verb in lists.MANY or not slot.is_thing):
@@ -253,7 +253,9 @@ def phrase_of_kind(frame: Frame, kind: str) -> tuple[Token, ...]:
     elif kind.startswith("number"):
         unit = kind.split(" ")[1]
         found = [
-            token for token in frame.rest if token.kind is Kind.NUMBER and token.unit == unit and not token.function
+            token
+            for token in frame.rest
+            if token.kind is TokenKind.NUMBER and token.unit == unit and not token.function
         ]
     else:
         return ()

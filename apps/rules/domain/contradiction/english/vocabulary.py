@@ -1,10 +1,10 @@
 """Words by their part in an update: what ends a state, what one may have several of, where a thing is."""
 
 from apps.rules.domain.contradiction.lexicon import keys
-from apps.rules.domain.contradiction.text import Kind
+from apps.rules.domain.contradiction.text import TokenKind
 from apps.rules.domain.wordlists import words
 
-WHEN = frozenset((Kind.DATE, Kind.TIME, Kind.WEEKDAY))
+WHEN = frozenset((TokenKind.DATE, TokenKind.TIME, TokenKind.WEEKDAY))
 SEASONS = words("spring summer autumn winter morning afternoon evening noon midnight night")
 PLACES = words("in at on near above below behind beside under next outside inside opposite")
 ADVERBS_OF_MOTION = words("up down back forward off out over away ahead around round")
