@@ -53,6 +53,7 @@ READING_COMMANDS: frozenset[str] = frozenset(
     {
         "account list",
         "bench",
+        "bench_chinese",
         "bench_exports",
         "bench_memory",
         "bench_notes",
