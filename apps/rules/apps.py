@@ -16,3 +16,9 @@ class RulesConfig(AppConfig):
         register_stores(STORES)
         register_sayings()
         use_pair_judge()
+
+    def words(self) -> set[str]:
+        """Return what the catalogs need besides what the sources mark: the words of settings."""
+        from apps.rules.sayings import setting_words
+
+        return setting_words()

@@ -12,7 +12,7 @@ from unfold import widgets
 
 from apps.core.pages.sayings import say
 from apps.rules.domain.documents.inheritance import check_resolvable
-from apps.rules.domain.documents.json_schema import Schema, setting_schemas
+from apps.rules.domain.documents.json_schema import IDENTITY, Schema, setting_label, setting_schemas
 from apps.rules.domain.documents.problems import InvalidRuleError
 from apps.rules.domain.documents.rule import DEFAULT_RULE, MAX_NAME_CHARS, Document, RuleConfig
 from apps.rules.domain.documents.validate import validate_document
@@ -38,7 +38,7 @@ TICKED = "on"
 ANY_LABEL = _("Any: the condition of the parent does not hold here")
 # Form field -> schema of its setting.
 SETTINGS = {path.replace(".", SEPARATOR): schema for path, schema in setting_schemas().items()}
-HELP = {name: SETTINGS.pop(name)["description"] for name in ("name", "extends")}
+HELP = {name: SETTINGS.pop(name)["description"] for name in IDENTITY}
 CONDITIONS = tuple(name for name in SETTINGS if name.startswith(f"conditions{SEPARATOR}"))
 RANGE = "importance_range"
 DEFAULTS = _("the defaults")
@@ -53,18 +53,10 @@ def field_name(path: str) -> str:
     return next((field for field in SETTINGS if field.startswith(f"{name}{SEPARATOR}")), NON_FIELD_ERRORS)
 
 
-def setting_label(name: str) -> str:
-    """Return the label of a form field for a setting."""
-    *groups, last = name.split(SEPARATOR)
-    label = " ".join([*(group for group in groups[1:] if group != "metadata_strategy"), last])
-    return label.replace("_", " ").capitalize()
-
-
 def setting_name(path: str) -> str:
     """Return the name of a setting as sentences use it, with its section: `Merge, boost amount`."""
-    field = path.replace(".", SEPARATOR)
     section, __, rest = path.partition(".")
-    label = gettext(setting_label(field))
+    label = gettext(setting_label(path))
     if not rest:
         return label
     words = {"section": gettext(section.capitalize()), "setting": f"{label[:1].lower()}{label[1:]}"}
@@ -76,7 +68,7 @@ def build_field(name: str, schema: Schema) -> forms.Field:
     common: dict[str, Any] = {
         "required": False,
         "help_text": gettext_lazy(schema["description"]),
-        "label": gettext_lazy(setting_label(name)),
+        "label": gettext_lazy(setting_label(name.replace(SEPARATOR, "."))),
     }
     if "oneOf" in schema:
         common["help_text"] = format_lazy(

@@ -1,8 +1,9 @@
-"""Words of rules that are made in English elsewhere: names of settings and what each does, and refusals."""
+"""Words of rules that are made in English elsewhere: refusals, and what the schema of documents says of settings."""
 
 from django.utils.translation import gettext_noop as _
 
 from apps.core.pages.sayings import SAYINGS
+from apps.rules.domain.documents.json_schema import IDENTITY, setting_label, setting_schemas
 
 # Of the services and of the check of documents.
 REFUSALS = (
@@ -14,125 +15,17 @@ REFUSALS = (
     _("There is no rule %(base)s, which %(rule)s extends."),
     _("The rules extend each other in a circle: %(circle)s."),
 )
-# Names, explanations and choices of settings, from the schema of documents.
-WORDS = (
-    _("Enabled"),
-    _("A disabled rule matches nothing; others may still extend it."),
-    _("Priority"),
-    _("Of several rules that match, the one with the highest priority is used."),
-    _("Description"),
-    _("The purpose of the rule."),
-    _("User id"),
-    _("Only memories of this user. Empty: of every user."),
-    _("Household id"),
-    _("Only memories of this household. Empty: of any or none."),
-    _("Persona id"),
-    _("Only memories of this persona. Empty: of any or none."),
-    _("Source"),
-    _("Only memories from one of these sources. Empty: from any."),
-    _("Importance range min"),
-    _("Only memories that are at least this important."),
-    _("Importance range max"),
-    _("Only memories that are at most this important."),
-    _("Semantic threshold"),
-    _("Cosine similarity above which two memories conflict."),
-    _("Keyword threshold"),
-    _("Share of common keywords above which two memories conflict."),
-    _("Contradiction threshold"),
-    _("Strength of evidence above which texts contradict."),
-    _("Act threshold"),
-    _("Strength from which a contradiction is acted on, not only noticed."),
-    _("Restate threshold"),
-    _("Share of common words from which a memory is a restatement; at 1 none in other words is."),
-    _("Pair notice threshold"),
-    _("Probability of a replacement from which the judge of pairs has it noticed."),
-    _("Pair act threshold"),
-    _("Probability from which it is acted on without the words saying so."),
-    _("Pair same threshold"),
-    _("Probability from which a memory is a restatement of the other in other words."),
-    _("Pair veto threshold"),
-    _("Probability below which what the words say is only noticed; 0 for no veto."),
-    _("Judge threshold"),
-    _("Confidence from which the verdict of a chat model is acted on, where one is asked."),
-    _("Time window seconds"),
-    _("Time difference within which the time signal fires, which alone is no conflict."),
-    _("Importance delta"),
-    _("Difference above which the importance signal fires."),
-    _("Weights semantic"),
-    _("Weight of the semantic signal in the total score."),
-    _("Weights keyword"),
-    _("Weight of the keyword signal."),
-    _("Weights time"),
-    _("Weight of the time signal."),
-    _("Weights importance"),
-    _("Weight of the importance signal."),
-    _("Weights contradiction"),
-    _("Weight of the contradiction signal."),
-    _("Weights cross encoder"),
-    _("Weight of what the judge of pairs reads."),
-    _("Weights judge"),
-    _("Weight of what a chat model says, where one is asked."),
-    _("Priority importance"),
-    _("First step: the more important memory wins."),
-    _("Priority recency"),
-    _("Second step: the newer memory wins."),
-    _("Priority source"),
-    _("Third step: the more trusted source wins."),
-    _("Weight of the importance in the fourth step, the score."),
-    _("Weights recency"),
-    _("Weight of the recency, which halves with each week."),
-    _("Weights source"),
-    _("Weight of the source: 1 for `user` to 0.2 for `inferred`."),
-    _("Weight of the similarity, which brings scores nearer."),
-    _("Merge threshold"),
-    _("Memories whose scores differ by less than this are merged."),
-    _("Allow merge"),
-    _("Whether memories may be merged."),
-    _("Merge contradictions"),
-    _("Whether contradicting memories may be merged too."),
-    _("Act on weak evidence"),
-    _("Decide on weak evidence too, not only notice it."),
-    _("Hide after days"),
-    _("Days for which searches still give a replaced memory, marked, after what replaced it; 0 for none."),
-    _("Default strategy"),
-    _("What happens if all steps find no difference."),
-    _("Keep-candidate"),
-    _("Keep-existing"),
-    _("Reject"),
-    _("Content strategy"),
-    _("How the contents become one. Smart: summarize above a similarity of 0.7, else concatenate."),
-    _("Concatenate"),
-    _("Replace"),
-    _("Summarize"),
-    _("Smart"),
-    _("Importance"),
-    _("Boost: maximum plus boost amount."),
-    _("Max"),
-    _("Boost"),
-    _("Average"),
-    _("Timestamp"),
-    _("The later time."),
-    _("Keywords"),
-    _("All keywords, or those that both have."),
-    _("Union"),
-    _("Intersection"),
-    _("The more trusted source."),
-    _("Prefer-higher"),
-    _("Boost amount"),
-    _("What the importance strategy `boost` adds."),
-    _("Deduplicate"),
-    _("Leave out sentences that another one says too."),
-    _("Deduplicate threshold"),
-    _("Share of common words of duplicates."),
-    _("Unique name, 1 to 100 characters without a slash."),
-    _("The rule that it inherits settings from."),
-    _("Conditions"),
-    _("Detection"),
-    _("Arbitration"),
-    _("Merge"),
-)
+
+
+def setting_words() -> set[str]:
+    """Return names, explanations and choices of settings, as the schema of documents has them, and their sections."""
+    schemas = setting_schemas()
+    choices = {choice.capitalize() for schema in schemas.values() for choice in schema.get("enum", ()) if choice}
+    sections = {path.partition(".")[0].capitalize() for path in schemas if "." in path}
+    shown = {setting_label(path) for path in schemas if path not in IDENTITY}
+    return {schema["description"] for schema in schemas.values()} | choices | sections | shown
 
 
 def register_sayings() -> None:
     """Let pages recognise these sentences and words."""
-    SAYINGS.add((*REFUSALS,), WORDS)
+    SAYINGS.add((*REFUSALS,), setting_words())

@@ -59,16 +59,18 @@ def words_of(files: Iterable[Path]) -> Iterator[Word]:
 
 
 def words_of_models(app: str) -> Iterator[Word]:
-    """Yield the names, help texts and choices of the models of an app (apps/core/model_words.py)."""
+    """Yield names, help texts and choices of the models of an app (apps/core/model_words.py), and its own `words`."""
     if not apps.ready:
         os.environ.setdefault("DJANGO_SETTINGS_MODULE", "memoryhub.settings")
         django.setup()
     from apps.core.model_words import words_of as words_of_model
 
     if apps.is_installed(f"apps.{app}"):
+        config = apps.get_app_config(app)
         with override(None):
-            for model in apps.get_app_config(app).get_models():
+            for model in config.get_models():
                 yield from map(Word, words_of_model(model))
+            yield from map(Word, getattr(config, "words", set)())
 
 
 def source_of(file: Path) -> bytes:

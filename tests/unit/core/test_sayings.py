@@ -4,7 +4,7 @@ import pytest
 from django.utils.translation import override
 
 from apps.core.pages.sayings import SAYINGS, Sayings, say
-from apps.rules.forms import HELP, SETTINGS, setting_label
+from apps.rules.sayings import setting_words
 from apps.semantic.domain.receipt_words import OUTCOMES, REASONS, signal_words
 
 CHINESE = "zh-hant"
@@ -69,7 +69,10 @@ def test_every_signal_is_said_in_chinese(kind: str, evidence: dict[str, object])
 
 
 def test_every_outcome_and_setting_is_said_in_chinese() -> None:
-    words = {setting_label(name) for name in SETTINGS} | {schema["description"] for schema in SETTINGS.values()}
+    words = setting_words()
+    assert {"Keep-candidate", "Detection", "Weights recency", "How the contents become one."} <= {
+        word.partition(" Smart")[0] for word in words
+    }
     with override(CHINESE):
-        english = [text for text in (*words, *HELP.values(), *OUTCOMES.values()) if say(text) == text]
+        english = [text for text in (*words, *OUTCOMES.values()) if say(text) == text]
     assert english == []

@@ -7,6 +7,8 @@ from apps.rules.domain.documents.rule import RuleConfig
 
 Schema = dict[str, Any]
 SECTIONS_THAT_DECIDE = ("detection", "arbitration", "merge")
+# What a rule is, rather than a setting that it may inherit.
+IDENTITY = ("name", "extends")
 
 
 def rule_schema(*, required: Collection[str] = (), leave_out: Collection[str] = ()) -> Schema:
@@ -30,6 +32,13 @@ def setting_schemas(schema: Schema | None = None, prefix: str = "") -> dict[str,
         is_section = member.get("type") == "object"
         found |= setting_schemas(member, f"{prefix}{name}.") if is_section else {prefix + name: member}
     return found
+
+
+def setting_label(path: str) -> str:
+    """Return the English name of a setting by its path: `Weights recency`."""
+    *groups, last = path.split(".")
+    label = " ".join([*(group for group in groups[1:] if group != "metadata_strategy"), last])
+    return label.replace("_", " ").capitalize()
 
 
 def inline_references(node: Schema, definitions: Schema) -> Schema:
