@@ -3,14 +3,3 @@
 from apps.audit.recording.entries import record, write_entries
 from apps.audit.recording.notes import note_act, note_change, note_object, record_command, recording
 from apps.audit.retention import audit_trim
-
-__all__ = [
-    "audit_trim",
-    "note_act",
-    "note_change",
-    "note_object",
-    "record",
-    "record_command",
-    "recording",
-    "write_entries",
-]

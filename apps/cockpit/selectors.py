@@ -1,5 +1,3 @@
 """The door of `cockpit`: what the frame of every page of the admin shows of problems."""
 
 from apps.cockpit.now.outlook import alarms_part, seen_problems
-
-__all__ = ["alarms_part", "seen_problems"]

@@ -19,25 +19,24 @@ from apps.core.domain.scope import Access
 from apps.episodic.domain.segment_state import ENDED, HOT, RowsState, SegmentState
 from apps.episodic.domain.window import EventQuery
 from apps.episodic.models import RetentionPolicy, Segment, TimelineEvent, TimelineWarning
-from apps.episodic.queries.counts import NamedCount, event_counts, event_owners, event_parts, row_writers
+from apps.episodic.queries.counts import event_counts, event_owners, event_parts, row_writers
 from apps.episodic.queries.event_list import (
     FoundEvent,
-    SegmentFilePage,
     event_find,
     event_get,
     event_list,
     segment_page,
 )
 from apps.episodic.queries.export import events_count, events_export
-from apps.episodic.queries.health import SegmentRows, TimelineHealth, segment_rows, timeline_health
+from apps.episodic.queries.health import SegmentRows, segment_rows, timeline_health
 from apps.episodic.queries.histogram import event_days, event_extent, event_histogram
 from apps.episodic.queries.query import events_query
 from apps.episodic.store.file_cache import TimelineLoadingError, archive_cache
 from apps.episodic.warnings import active_warnings, suspending_warnings
 
 __all__ = [
-    "EventBeginning", "EventKind", "FoundEvent", "NamedCount", "RecordedDays", "SegmentFilePage", "SegmentPage",
-    "SegmentRows", "TimelineFigures", "TimelineHealth", "TimelineStatus", "active_warnings",
+    "EventBeginning", "EventKind", "FoundEvent", "RecordedDays", "SegmentPage",
+    "SegmentRows", "TimelineFigures", "TimelineStatus", "active_warnings",
     "enabled_retention_count", "event_beginnings", "event_counts", "event_days", "event_extent", "event_find",
     "event_get", "event_histogram", "event_list", "event_owners", "event_parts", "events_count", "events_export",
     "events_query", "kept_days", "known_identifiers", "last_events", "latest_kinds", "recorded_by_day", "row_writers",

@@ -5,5 +5,3 @@ Nothing else may import this module.
 
 from apps.episodic.maintenance.jobs import MessageSeverity as Tone
 from apps.episodic.tasks import work_part
-
-__all__ = ["Tone", "work_part"]

@@ -1,10 +1,8 @@
 """The door of `events`: emit, deliver, redeliver, sweep, trim; tasks and schedules, and what becomes of them."""
 
 from apps.events.board import (
-    DeliveryRoute,
     FailureGroup,
     JobWords,
-    QueueState,
     ScheduleState,
     delivery_routes,
     failed_deliveries,
@@ -15,7 +13,7 @@ from apps.events.board import (
     queue_state,
     schedule_states,
 )
-from apps.events.delivery import Drain, DrainReport, drain, redeliver, sweep
+from apps.events.delivery import drain, redeliver, sweep
 from apps.events.jobs import (
     ScheduleSpec,
     failures_rerun,
@@ -28,38 +26,3 @@ from apps.events.jobs import (
 )
 from apps.events.outbox import OutsideTransactionError, emit, emit_many, payloads_redact, trim
 from apps.events.runs import runs_trim
-
-__all__ = [
-    "DeliveryRoute",
-    "Drain",
-    "DrainReport",
-    "FailureGroup",
-    "JobWords",
-    "OutsideTransactionError",
-    "QueueState",
-    "ScheduleSpec",
-    "ScheduleState",
-    "delivery_routes",
-    "drain",
-    "emit",
-    "emit_many",
-    "failed_deliveries",
-    "failure_count",
-    "failure_groups",
-    "failures_rerun",
-    "failures_set_aside",
-    "job_words",
-    "needs_attention",
-    "payloads_redact",
-    "queue_state",
-    "redeliver",
-    "request_once",
-    "runs_trim",
-    "schedule_pause",
-    "schedule_resume",
-    "schedule_run_now",
-    "schedule_states",
-    "schedules_ensure",
-    "sweep",
-    "trim",
-]

@@ -9,39 +9,9 @@ from apps.llm.gateway.chat import chat
 from apps.llm.gateway.context import RESERVATION_MARGIN_MS, GatewayPolicy, gateway_policy
 from apps.llm.guards.rules import guard_rules
 from apps.llm.guards.status import BudgetStatus, budget_status, open_breakers
-from apps.llm.model_catalogue import ChosenModel, ModelsListing, model_choose, models_listing
+from apps.llm.model_catalogue import ChosenModel, model_choose, models_listing
 from apps.llm.pair_judge.judge import PairJudgeError, get_pair_judge
 from apps.llm.pricing.prices import prices_ensure
 from apps.llm.providers.configured import warm_up_chat_providers
 from apps.llm.status import ConfiguredModel, configured_models
 from apps.llm.tools.parameters import checked_parameters, tool_parameters
-
-__all__ = [
-    "RESERVATION_MARGIN_MS",
-    "BudgetStatus",
-    "ChosenModel",
-    "ConfiguredModel",
-    "EmbeddingSpaceMismatchError",
-    "GatewayPolicy",
-    "ModelsListing",
-    "PairJudgeError",
-    "budget_status",
-    "chat",
-    "checked_parameters",
-    "configured_models",
-    "embed_texts",
-    "ensure_space",
-    "gateway_policy",
-    "get_embedder",
-    "get_pair_judge",
-    "guard_rules",
-    "known_share",
-    "model_choose",
-    "models_listing",
-    "open_breakers",
-    "prices_ensure",
-    "space_activate",
-    "space_get_or_create",
-    "tool_parameters",
-    "warm_up_chat_providers",
-]

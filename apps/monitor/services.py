@@ -12,23 +12,3 @@ from apps.monitor.problems import (
 )
 from apps.monitor.samples import all_series, sample_take, samples_roll_up, series_read
 from apps.monitor.watch import begin_problem_watch, end_problem_watch
-
-__all__ = [
-    "ALARM_LEVELS",
-    "HUB_PERMISSION",
-    "alarm_settings",
-    "alarm_settings_save",
-    "alarm_test",
-    "alarms_send",
-    "all_series",
-    "begin_problem_watch",
-    "check_url",
-    "current_problems",
-    "end_problem_watch",
-    "forget_recent_problems",
-    "problems_for",
-    "recent_problems",
-    "sample_take",
-    "samples_roll_up",
-    "series_read",
-]

@@ -12,9 +12,8 @@ from apps.core.domain.errors import MemoryHubError, NotFoundError, UnavailableEr
 from apps.core.domain.origin import WriteOrigin
 from apps.core.domain.randomness import RNG, SYSTEM_RNG
 from apps.core.domain.scope import Access, Scope
-from apps.notes.compaction.decide import CompactionDetail, compaction_detail, compaction_get, compaction_list
+from apps.notes.compaction.decide import compaction_detail, compaction_get, compaction_list
 from apps.notes.conversations.reads import (
-    AutoMemoryStatus,
     auto_memory_status,
     conversation_get,
     conversation_list,
@@ -27,7 +26,7 @@ from apps.notes.conversations.reads import (
 from apps.notes.domain.places import DAILY_FOLDER, MAIN, NotePlace, daily_place, has_versions
 from apps.notes.domain.prompt import Known, Prompt, compose
 from apps.notes.domain.prompt_main import Passage
-from apps.notes.domain.search import NoteHit, NoteSearch
+from apps.notes.domain.search import NoteSearch
 from apps.notes.files import changes
 from apps.notes.files.config import ReadConfig, config_of, config_read
 from apps.notes.files.desk import Note
@@ -41,24 +40,17 @@ from apps.notes.index.handles import index_of
 from apps.notes.index.search import search
 from apps.notes.index.upkeep import NoteIndexStatus, status_of
 from apps.notes.metrics import SEARCH_SECONDS, SEARCHES
-from apps.notes.models import Compaction, Conversation, ExtractedFact, ExtractionRun, NoteVersion
+from apps.notes.models import Compaction, Conversation, ExtractedFact, NoteVersion
 from apps.notes.querysets import NoteVersionQuerySet
 from apps.retrieval.domain.query import SearchQuery
 from apps.semantic.services import memory_search
 
 __all__ = [
     "MAX_NOTE_BYTES",
-    "AutoMemoryStatus",
     "Compaction",
-    "CompactionDetail",
     "ComposedPrompt",
     "Conversation",
-    "ExtractedFact",
-    "ExtractionRun",
     "Note",
-    "NoteHit",
-    "NoteIndexStatus",
-    "NoteSearch",
     "NoteVersion",
     "auto_memory_status",
     "compaction_detail",

@@ -21,7 +21,7 @@ from apps.rules.domain.documents.inheritance import check_resolvable, resolve
 from apps.rules.domain.documents.problems import InvalidRuleError, RuleProblem
 from apps.rules.domain.documents.rule import BUILT_IN, Document, RuleConfig, with_built_in
 from apps.rules.domain.documents.validate import changed_document, validate_document
-from apps.rules.evaluate import Evaluation, evaluate, evaluate_rule
+from apps.rules.evaluate import evaluate, evaluate_rule
 from apps.rules.events import RuleChange, RuleDeleted, RuleRegistered, RuleUpdated
 from apps.rules.figures import DecisionFigures, register_figures
 from apps.rules.forms import (
@@ -30,7 +30,6 @@ from apps.rules.forms import (
     REHEARSE,
     REHEARSED,
     TRIAL,
-    BaseRuleForm,
     RuleForm,
     setting_name,
 )
@@ -44,9 +43,7 @@ __all__ = [
     "REHEARSE",
     "REHEARSED",
     "TRIAL",
-    "BaseRuleForm",
     "DecisionFigures",
-    "Evaluation",
     "RuleForm",
     "RuleOutcome",
     "evaluate",

@@ -40,16 +40,6 @@ from apps.sync.sources.access import ONLY_ITEMS, is_inside, source_inside, sourc
 from apps.sync.sources.texts import ItemDiff, ItemText, compare_texts, read_history, read_text
 
 __all__ = [
-    "ItemDiff",
-    "ItemText",
-    "KnowledgeFile",
-    "KnowledgeItem",
-    "KnowledgeSource",
-    "PointerConflict",
-    "SyncChange",
-    "SyncCheckpoint",
-    "SyncRun",
-    "SyncState",
     "change_list",
     "checkpoint_list",
     "conflict_get",

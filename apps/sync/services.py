@@ -1,7 +1,5 @@
 """The door of `sync` for writes."""
 
-from apps.sync.domain.errors import KnowledgeUnavailableError
-from apps.sync.runs.lock import RUNNING_CODE
 from apps.sync.runs.resolve import conflict_resolve
 from apps.sync.runs.rollback import ROLLBACK_STEPS, sync_rollback
 from apps.sync.runs.sync import Preview, PreviewFile, run_waiting, sync_preview, sync_run
@@ -11,28 +9,3 @@ from apps.sync.sources.removal import source_delete
 from apps.sync.triggers.due import runs_trim, sync_due
 from apps.sync.triggers.request import sync_request
 from apps.sync.triggers.webhook import WebhookAnswer, webhook_receive
-
-__all__ = [
-    "ROLLBACK_STEPS",
-    "RUNNING_CODE",
-    "SYNC_STEPS",
-    "KnowledgeUnavailableError",
-    "Preview",
-    "PreviewFile",
-    "WebhookAnswer",
-    "conflict_resolve",
-    "run_waiting",
-    "runs_trim",
-    "session_note",
-    "source_create",
-    "source_delete",
-    "source_pause",
-    "source_resume",
-    "source_update",
-    "sync_due",
-    "sync_preview",
-    "sync_request",
-    "sync_rollback",
-    "sync_run",
-    "webhook_receive",
-]

@@ -1,5 +1,3 @@
 """Pages of accounts: those of one's own, and those of owners."""
 
 from apps.accounts.admin import people
-
-__all__ = ["people"]

@@ -2,5 +2,3 @@
 
 from apps.episodic.models.event import RetentionPolicy, TimelineEvent
 from apps.episodic.models.segment import Catalogue, Segment, TimelineWarning
-
-__all__ = ["Catalogue", "RetentionPolicy", "Segment", "TimelineEvent", "TimelineWarning"]

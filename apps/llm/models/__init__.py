@@ -5,21 +5,3 @@ from apps.llm.models.guards import Breaker, BreakerChange, BreakerPhase, BudgetD
 from apps.llm.models.price import Price
 from apps.llm.models.space import EmbeddingSpace
 from apps.llm.models.tool_counts import BlockProtocol, RunOutcome, ToolOutputDay, ToolRunDay
-
-__all__ = [
-    "BlockProtocol",
-    "Breaker",
-    "BreakerChange",
-    "BreakerPhase",
-    "BudgetDay",
-    "BudgetReservation",
-    "CallGuard",
-    "CallOutcome",
-    "EmbeddingSpace",
-    "ModelCall",
-    "Price",
-    "RunOutcome",
-    "TokenUse",
-    "ToolOutputDay",
-    "ToolRunDay",
-]

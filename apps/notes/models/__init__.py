@@ -11,19 +11,3 @@ from apps.notes.models.conversations import (
     RunTrigger,
 )
 from apps.notes.models.versions import MAX_PLACE_CHARS, ChangeKind, Compaction, CompactionState, NoteVersion
-
-__all__ = [
-    "MAX_PLACE_CHARS",
-    "ChangeKind",
-    "Compaction",
-    "CompactionState",
-    "Conversation",
-    "ConversationMessage",
-    "ExtractedFact",
-    "ExtractionRun",
-    "FactState",
-    "MessageRole",
-    "NoteVersion",
-    "RunState",
-    "RunTrigger",
-]

@@ -26,36 +26,3 @@ from apps.semantic.models.memory import (
 )
 from apps.semantic.models.recall import RecallCheck
 from apps.semantic.models.uses import MemoryUse
-
-__all__ = [
-    "BY_RULES",
-    "IS_ASKED",
-    "MAX_TAG_CHARS",
-    "AuditAction",
-    "BridgeAudit",
-    "Conflict",
-    "ConflictOutcome",
-    "Consolidation",
-    "ConsolidationMode",
-    "DecayPolicyChoices",
-    "EndedShards",
-    "Ingestion",
-    "IngestionStatus",
-    "Judge",
-    "JudgedPair",
-    "JudgedPairState",
-    "Memory",
-    "MemoryEmbedding",
-    "MemoryRevision",
-    "MemoryShard",
-    "MemoryStatus",
-    "MemoryUse",
-    "OnPruneChoices",
-    "Origin",
-    "PruneReasonChoices",
-    "RecallCheck",
-    "ReviewState",
-    "RevisionAction",
-    "RoutingPolicy",
-    "half_lives",
-]
