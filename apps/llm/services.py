@@ -4,6 +4,7 @@ Nothing inside the app below REST, admin and tasks imports this module.
 """
 
 from apps.llm.embedding.embedder import embed_texts, get_embedder, known_share
+from apps.llm.embedding.reading import can_read
 from apps.llm.embedding.spaces import EmbeddingSpaceMismatchError, ensure_space, space_activate, space_get_or_create
 from apps.llm.gateway.chat import chat
 from apps.llm.gateway.context import RESERVATION_MARGIN_MS, GatewayPolicy, gateway_policy

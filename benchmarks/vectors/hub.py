@@ -16,6 +16,7 @@ from apps.retrieval.domain.planner import GRAPH_ROWS
 from apps.retrieval.domain.query import Ranking, SearchMode, SearchQuery
 from apps.retrieval.domain.ranking import rank
 from apps.retrieval.domain.rows import RowStore
+from apps.retrieval.domain.text.asked import NOTHING_ASKED
 from apps.semantic.index.cache import IndexCache, index_cache
 from apps.semantic.models import Memory, half_lives
 from apps.semantic.search.costs import read_search_costs
@@ -78,7 +79,7 @@ class IndexWay:
 def ranking_of(query: SearchQuery, shards: Sequence[RowStore], space: EmbeddingSpace) -> Ranking:
     """Rank the rows as `memory_search` does."""
     now, costs = utcnow(SYSTEM_CLOCK), read_search_costs(space.dimension)
-    return rank(query, query.scope, query.embedding, (), shards, now, half_lives(), costs)
+    return rank(query, query.scope, query.embedding, NOTHING_ASKED, shards, now, half_lives(), costs)
 
 
 class ServiceWay:

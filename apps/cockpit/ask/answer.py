@@ -41,7 +41,7 @@ LABELS = {
 def result_rows(result: SearchResult, query: SearchQuery, viewer: Access) -> list[dict[str, Any]]:
     """Return what was found, in its order, with bars of one scale."""
     longest = max((total_of(one.hit, result.mode) for one in result.found), default=0.0)
-    wanted = frozenset(terms_of(query))
+    wanted = frozenset(terms_of(query).words)
     rows = []
     for one in result.found:
         memory, hit, notes = one.memory, one.hit, []
@@ -116,7 +116,7 @@ def missing_rows(missing: Iterable[Missing], query: SearchQuery, viewer: Access,
 
     replaced: the text and the page of the memory that holds instead of it.
     """
-    wanted = frozenset(terms_of(query))
+    wanted = frozenset(terms_of(query).words)
     rows = []
     for one in missing:
         label, tone = LABELS[one.absence]

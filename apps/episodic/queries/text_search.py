@@ -18,7 +18,7 @@ from apps.episodic.domain.text_ranking import CANDIDATE, EventIndex
 from apps.episodic.domain.window import EventQuery, TextDiagnostics
 from apps.episodic.metrics import EMBEDDED
 from apps.llm.domain.embedder import EmbeddingError
-from apps.llm.services import embed_texts, get_embedder
+from apps.llm.services import can_read, embed_texts, get_embedder
 from apps.retrieval.domain.query import EMPTY_RANKING, Hit, Ranking, SearchMode, SearchQuery
 
 Vector = npt.NDArray[np.float32]
@@ -139,5 +139,6 @@ def rank_by_meaning(
     compared = index.to_compare(search)
     texts = [search.query, *(events[position].content for position in compared)]
     vector, *vectors = VECTOR_CACHE.get().vectors(texts)
+    search = replace(search, is_read=can_read(search.query))
     ranking = index.rank_by_meaning(search, vector, dict(zip(compared, vectors, strict=True)), now)
     return index, ranking, len(compared)

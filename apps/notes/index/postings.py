@@ -18,8 +18,9 @@ import apsw
 import numpy as np
 import numpy.typing as npt
 
-from apps.notes.domain.search import K1, AskedTerms, rarity_of
+from apps.notes.domain.search import K1, rarity_of
 from apps.notes.index.database import HEADING_WEIGHT, get_fact
+from apps.retrieval.domain.text.asked import AskedTerms
 from apps.retrieval.domain.text.terms import terms
 
 # The constant of BM25 by which longer texts count less, as FTS5 has it.

@@ -7,12 +7,11 @@ import apsw
 
 from apps.core.domain.errors import UnavailableError
 from apps.llm.domain.embedder import EmbeddingError
+from apps.llm.services import can_read
 from apps.notes.domain.search import (
-    AskedTerms,
     NoteHit,
     NoteSearch,
     NoteSearchMode,
-    asked_terms,
     bm25_score,
     hybrid_score,
     vector_score,
@@ -25,11 +24,11 @@ from apps.notes.index.vectors import (
     cosines,
     embed,
     fill_vectors,
-    is_readable,
     vectors_made,
     vectors_missing,
     vectors_problem,
 )
+from apps.retrieval.domain.text.asked import AskedTerms, asked_terms
 
 # Below it a vector is no reason to show a text. By MiniLM 11 questions and texts that had nothing to do with each other
 # stayed below 0.22, and 9 of 12 texts that answered a question in other words reached 0.25.
@@ -105,7 +104,7 @@ def ask(index: NoteIndex, query: str, limit: int) -> Question:
     asked, reason, vector = asked_terms(query), vectors_problem(), None
     if not reason:
         try:
-            if is_readable(query):
+            if can_read(query):
                 fill_vectors(index.database, FILLED_BY_SEARCH)
                 vector = embed([query])[0]
             else:

@@ -7,7 +7,6 @@ their cosines; in a small one the numbers are compared at once.
 
 import json
 import logging
-import re
 import secrets
 import time
 from collections.abc import Iterable, Sequence
@@ -19,17 +18,13 @@ from django.conf import settings
 
 from apps.core.per_process import PerProcess
 from apps.llm.domain.embedder import EmbeddingError
-from apps.llm.services import embed_texts, get_embedder, known_share
+from apps.llm.services import can_read, embed_texts, get_embedder
 from apps.notes.index.database import Database, get_fact, set_fact, write
 from apps.notes.metrics import INDEX_VECTORS
 
 logger = logging.getLogger(__name__)
 # After a failure the embedder is left alone for so long: a search need not wait for it.
 PAUSE_SECONDS = 30.0
-# Of a text of which the embedder knows less, as of Chinese with MiniLM, the vector is like that of any other.
-LEAST_KNOWN = 0.8
-# Signs and emoji, which say nothing about the language of a text.
-_SIGNS = re.compile(r"[^\w\s]+|_+")
 Vector = npt.NDArray[np.float32]
 
 
@@ -108,20 +103,9 @@ def embed(texts: Sequence[str]) -> npt.NDArray[np.float32]:
         raise
 
 
-def is_readable(text: str) -> bool:
-    """Return whether the embedder knows the words of a text, so that its vector says something.
-
-    Also where it does not answer: then `embed` says why.
-    """
-    try:
-        return known_share(_SIGNS.sub(" ", text)) >= LEAST_KNOWN
-    except EmbeddingError:
-        return True
-
-
 def embed_readable(texts: Sequence[str]) -> npt.NDArray[np.float32]:
     """Return the vectors of texts, of zeros for those that the embedder cannot read. Raises EmbeddingError."""
-    readable = [place for place, text in enumerate(texts) if is_readable(text)]
+    readable = [place for place, text in enumerate(texts) if can_read(text)]
     made = np.zeros((len(texts), get_embedder().space.dimension), np.float32)
     if readable:
         made[readable] = embed([texts[place] for place in readable])

@@ -6,7 +6,7 @@ may not see influences no score.
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import tzinfo
 
 import numpy as np
@@ -14,26 +14,35 @@ import numpy as np
 from apps.retrieval.domain.days import DaysOfRows, is_date_word
 from apps.retrieval.domain.postings import Bools, Floats
 from apps.retrieval.domain.rows import RowStore
+from apps.retrieval.domain.text.asked import AskedTerms, written_as
 from apps.retrieval.domain.text.terms import term_hash
 
 K1 = 0.9
 B = 0.4
-MAX_QUERY_TERMS = 64
 
 
 @dataclass(frozen=True, eq=False)
 class KeywordScores:
     """Scores per store and slot, each array of shape (store.size,).
 
-    details: per query term, kept when asked for.
+    has_word: which slots have a word of the query, and not only single characters of one. details: per query term,
+    kept when asked for. least: what a score is compared with at least.
     """
 
     scores: list[Floats]
+    has_word: list[Bools]
     details: list["TermDetail"]
+    least: float = 0.0
 
     def maximum(self) -> float:
         """Return the best score of all; 0.0 when no word was found."""
-        return max((float(part.max()) for part in self.scores if len(part)), default=0.0)
+        best = max((float(part.max()) for part in self.scores if len(part)), default=0.0)
+        return max(best, self.least) if best else 0.0
+
+    def written_as(self, query: str) -> "KeywordScores":
+        """Return the same with the terms as a query writes them."""
+        written = written_as(query)
+        return replace(self, details=[replace(one, term=written.get(one.term, one.term)) for one in self.details])
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,13 +56,13 @@ class TermDetail:
 
 
 def keyword_scores(
-    words: Sequence[str],
+    asked: AskedTerms,
     stores: Sequence[RowStore],
     visible: Sequence[Bools],
     keep_details: bool = False,
     zone: tzinfo | None = None,
 ) -> KeywordScores:
-    """Score every visible slot of the stores for the terms of a query; the first MAX_QUERY_TERMS count.
+    """Score every visible slot of the stores for the terms of a query.
 
     zone: in which a row has happened on a day; None for the words of its writer's day, which it is stored with.
     """
@@ -62,21 +71,29 @@ def keyword_scores(
     total_length = sum(float(length[mask].sum()) for length, mask in zip(lengths, visible, strict=True))
     mean = total_length / documents if documents and total_length else 1.0
     norms = [K1 * (1 - B + B * length / mean) for length in lengths]
-    result = KeywordScores([np.zeros(store.size) for store in stores], [])
+    scores = [np.zeros(store.size) for store in stores]
+    has_word = [np.zeros(store.size, dtype=np.bool_) for store in stores]
+    details: list[TermDetail] = []
     days = None if zone is None else [DaysOfRows(store, zone) for store in stores]
-    for word in words[:MAX_QUERY_TERMS]:
+    for word in asked.all:
         if days is not None and is_date_word(word):
             every = [its.term_weights(word) for its in days]
         else:
             every = [store.term_weights(term_hash(word)) for store in stores]
         weights = [np.where(mask, found, 0.0) for mask, found in zip(visible, every, strict=True)]
-        idf = inverse_document_frequency(documents, sum(int(np.count_nonzero(w)) for w in weights))
+        rarity = inverse_document_frequency(documents, sum(int(np.count_nonzero(w)) for w in weights))
+        idf = rarity * asked.weight(word)
         shares = [idf * w * (K1 + 1) / (w + norm) for w, norm in zip(weights, norms, strict=True)]
-        for total, share in zip(result.scores, shares, strict=True):
+        for total, share in zip(scores, shares, strict=True):
             total += share
+        if word in asked.words:
+            for has, share in zip(has_word, shares, strict=True):
+                has |= share > 0
         if keep_details:
-            result.details.append(TermDetail(word, idf, np.concatenate(weights), np.concatenate(shares)))
-    return result
+            details.append(TermDetail(word, idf, np.concatenate(weights), np.concatenate(shares)))
+    # Where single characters are all that was found, the best of them is not as good as a word.
+    least = inverse_document_frequency(documents, 1) if asked.parts else 0.0
+    return KeywordScores(scores, has_word, details, least)
 
 
 def inverse_document_frequency(documents: int, having: int) -> float:

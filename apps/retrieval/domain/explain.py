@@ -4,7 +4,6 @@ from dataclasses import asdict
 from typing import Any
 
 from apps.retrieval.domain.query import Hit, SearchMode
-from apps.retrieval.domain.ranking import KEYWORD_WEIGHT, VECTOR_WEIGHT
 
 
 def explain_hit(hit: Hit, mode: SearchMode) -> dict[str, Any]:
@@ -14,7 +13,7 @@ def explain_hit(hit: Hit, mode: SearchMode) -> dict[str, Any]:
     """
     parts: dict[str, Any] = {"mode": mode, "score": hit.score}
     if hit.similarity is not None:
-        weight = VECTOR_WEIGHT if mode is SearchMode.HYBRID else float(mode is SearchMode.VECTOR)
+        weight = hit.vector_weight if mode is SearchMode.HYBRID else float(mode is SearchMode.VECTOR)
         parts["vector"] = {
             "similarity": hit.similarity,
             "weight": weight,
@@ -25,7 +24,7 @@ def explain_hit(hit: Hit, mode: SearchMode) -> dict[str, Any]:
         vector_part = parts.get("vector", {}).get("contribution", 0.0)
         parts["keyword"] = {
             "bm25": hit.keyword,
-            "weight": KEYWORD_WEIGHT if mode is SearchMode.HYBRID else 1.0,
+            "weight": 1 - hit.vector_weight if mode is SearchMode.HYBRID else 1.0,
             "contribution": round(hit.score / substance - vector_part, 6),
             "terms": [asdict(share) for share in hit.terms],
         }

@@ -13,11 +13,11 @@ import numpy as np
 import numpy.typing as npt
 import regex
 
-from apps.retrieval.domain.bm25 import MAX_QUERY_TERMS
 from apps.retrieval.domain.postings import Bools, Floats, Slots
 from apps.retrieval.domain.query import Hit, Pair, Precedence, SearchQuery
 from apps.retrieval.domain.rows import RowStore
 from apps.retrieval.domain.substance import question_share
+from apps.retrieval.domain.text.asked import MAX_TERMS
 from apps.retrieval.domain.text.relations import RELATIONS
 from apps.retrieval.domain.text.terms import query_terms, term_hash, tokenize
 from apps.retrieval.domain.word_lists import Words
@@ -196,7 +196,7 @@ def pairs_that_answer(asked: Asked, rows: Candidates, pairs: PlacePairs) -> list
 
 def read_query(text: str) -> Asked:
     """Return what a query asks for; of an empty one nothing."""
-    terms, names = query_terms(text)[:MAX_QUERY_TERMS], names_in(text)
+    terms, names = query_terms(text)[:MAX_TERMS], names_in(text)
     hashes = {term: term_hash(term) & _LOW_HALF for term in terms if term in names or term not in RELATIONS}
     return Asked(
         names=frozenset(word for term, word in hashes.items() if term in names),

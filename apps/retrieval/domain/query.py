@@ -14,6 +14,8 @@ from apps.core.domain.scope import Scope
 
 MAX_TOP_K = 1_000
 DEFAULT_TOP_K = 10
+# Of a hybrid score; the rest is that of the words.
+VECTOR_WEIGHT = 0.5
 
 
 class SearchMode(StrEnum):
@@ -35,6 +37,7 @@ class SearchQuery:
     history: whether what the rules replaced by themselves is given as well, after what replaced it.
     in_force: leave out what follows an item that is not in force; otherwise it comes below what is.
     where: a filter of the rows. allowed: the ids of those that pass it, found out by the store.
+    is_read: whether the embedder reads the query; of one that it does not the words alone make a hybrid score.
     zone: in which days and weekdays of the query are meant; None for the day of each row's writer.
     """
 
@@ -56,7 +59,13 @@ class SearchQuery:
     in_force: bool = False
     where: Expression | None = None
     allowed: npt.NDArray[np.int64] | None = None
+    is_read: bool = True
     zone: tzinfo | None = None
+
+    @property
+    def vector_weight(self) -> float:
+        """Return the weight of the cosine in a hybrid score; the rest is that of the words."""
+        return VECTOR_WEIGHT if self.is_read else 0.0
 
     @property
     def effective_mode(self) -> SearchMode:
@@ -107,7 +116,8 @@ class Hit(NamedTuple):
 
     id: of the row. score: in which results are ordered. similarity: cosine, None where no vector was compared.
     keyword: BM25, None where no words were. substance: the factor of a hybrid score, see `domain.substance`.
-    happened: in seconds since the epoch. precedence: None where the score alone made its place.
+    happened: in seconds since the epoch. precedence: None where the score alone made its place. vector_weight: that of
+    the cosine in a hybrid score.
     """
 
     id: int
@@ -119,6 +129,7 @@ class Hit(NamedTuple):
     terms: tuple[TermShare, ...] = ()
     happened: float = 0.0
     precedence: Precedence | None = None
+    vector_weight: float = VECTOR_WEIGHT
 
 
 @dataclass(frozen=True)

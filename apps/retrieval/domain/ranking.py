@@ -17,14 +17,12 @@ from apps.retrieval.domain.postings import Bools, Floats, Slots
 from apps.retrieval.domain.query import EMPTY_RANKING, Hit, Pair, Ranking, SearchMode, SearchQuery, TermShare
 from apps.retrieval.domain.rows import RowStore
 from apps.retrieval.domain.substance import BREVITY_CUT, QUESTION_CUT
-from apps.retrieval.domain.text.terms import query_terms
+from apps.retrieval.domain.text.asked import NOTHING_ASKED, AskedTerms, asked_terms
 from apps.retrieval.domain.vectors.cosines import cosines
 from apps.retrieval.domain.vectors.nearest import nearest_rows
 
 # So many of the nearest rows are searched for newer ones: asking a graph for more takes longer.
 NEAR_WINDOW = 10
-VECTOR_WEIGHT = 0.5
-KEYWORD_WEIGHT = 0.5
 # By the value of the column `decay_policy`, None for never; rows that do not decay need neither it nor the column.
 HalfLives = Mapping[str, timedelta | None]
 # Scores that are shown as equal are equal: the order of additions, which differs between processes, decides nothing.
@@ -53,7 +51,7 @@ def rank(
     query: SearchQuery,
     scope: Scope | Sequence[Scope],
     vector: npt.NDArray[np.float32] | None,
-    terms: Sequence[str],
+    terms: AskedTerms,
     stores: Sequence[RowStore],
     now: datetime,
     half_lives: HalfLives,
@@ -73,7 +71,7 @@ def rank_by_score(
     query: SearchQuery,
     scope: Scope | Sequence[Scope],
     vector: npt.NDArray[np.float32] | None,
-    terms: Sequence[str],
+    terms: AskedTerms,
     stores: Sequence[RowStore],
     now: datetime,
     half_lives: HalfLives,
@@ -92,20 +90,22 @@ def rank_by_score(
     words = None
     if query.effective_mode is not SearchMode.VECTOR:
         words = keyword_scores(terms, stores, visible, keep_details=query.explain, zone=query.zone)
+        if query.explain and query.query is not None:
+            words = words.written_as(query.query)
     scored = score_rows(query, vector, stores, words, now, half_lives)
     filters = row_filters(query, stores)
     if query.min_confidence is not None:
         filters.append(("min_confidence", scored.confidence >= query.min_confidence - _ROUNDING))
     if query.min_similarity is not None and scored.similarity is not None:
         filters.append(("min_similarity", scored.similarity >= query.min_similarity - _ROUNDING))
-    if query.effective_mode is SearchMode.KEYWORD and scored.keyword is not None:
-        filters.append(("no_common_word", scored.keyword > 0))
+    if query.effective_mode is SearchMode.KEYWORD and words is not None:
+        filters.append(("no_common_word", concatenate(words.has_word)))
     remaining, _, filtered = apply_filters(filters, concatenate(visible))
     matched = np.flatnonzero(remaining)
     best = best_slots(scored, matched, max(query.top_k, WINDOW) if query.current_first else query.top_k)
     similarities = None if scored.similarity is None else scored.similarity[best[:WINDOW]]
     matters = find_matters(query, stores, best[:WINDOW], scored.score[best[:WINDOW]], similarities)
-    hits = (make_hit(scored, slot, words) for slot in with_newer(best, scored.ids, query.top_k, matters.pairs))
+    hits = (make_hit(query, scored, slot, words) for slot in with_newer(best, scored.ids, query.top_k, matters.pairs))
     return Ranking(tuple(hits), len(matched), filtered, pairs=matters.pairs, notes=matters.notes)
 
 
@@ -171,11 +171,11 @@ def visible_slots(store: RowStore, scope: Scope, now: datetime) -> Bools:
     return mask
 
 
-def terms_of(query: SearchQuery) -> tuple[str, ...]:
+def terms_of(query: SearchQuery) -> AskedTerms:
     """Return the words that a search looks for; none when it goes by vector alone."""
     if query.query is None or query.effective_mode is SearchMode.VECTOR:
-        return ()
-    return tuple(query_terms(query.query))
+        return NOTHING_ASKED
+    return asked_terms(query.query)
 
 
 def score_rows(
@@ -197,7 +197,7 @@ def score_rows(
         (1 - QUESTION_CUT * store.question_share) * (1 - BREVITY_CUT * part)
         for store, part in zip(stores, brief, strict=True)
     ])  # fmt: skip
-    score = fuse(query.effective_mode, similarity, keyword, 0.0 if words is None else words.maximum())
+    score = fuse(query, similarity, keyword, 0.0 if words is None else words.maximum())
     if query.effective_mode is SearchMode.HYBRID:
         score = score * substance
     confidence = np.concatenate([confidences(store, now, half_lives) for store in stores])
@@ -205,8 +205,12 @@ def score_rows(
     return ScoredRows(ids, score, similarity, keyword, substance, confidence, happened)
 
 
-def fuse(mode: SearchMode, similarity: Floats | None, keyword: Floats | None, best_keyword: float) -> Floats:
-    """Return half the cosine and half BM25 divided by the best BM25 (DESIGN D10), or one of the two alone."""
+def fuse(query: SearchQuery, similarity: Floats | None, keyword: Floats | None, best_keyword: float) -> Floats:
+    """Return half the cosine and half BM25 divided by the best BM25 (DESIGN D10), or one of the two alone.
+
+    It is the words alone as well where the embedder does not read the query.
+    """
+    mode = query.effective_mode
     if mode is SearchMode.VECTOR:
         assert similarity is not None
         return similarity
@@ -215,7 +219,7 @@ def fuse(mode: SearchMode, similarity: Floats | None, keyword: Floats | None, be
     if mode is SearchMode.KEYWORD:
         return relative
     assert similarity is not None
-    return VECTOR_WEIGHT * similarity + KEYWORD_WEIGHT * relative
+    return query.vector_weight * similarity + (1 - query.vector_weight) * relative
 
 
 def confidences(store: RowStore, now: datetime, half_lives: HalfLives, slots: Slots | slice = slice(None)) -> Floats:
@@ -276,7 +280,7 @@ def best_slots(scored: ScoredRows, matched: Slots, top_k: int) -> Slots:
     return np.asarray(matched[order])
 
 
-def make_hit(scored: ScoredRows, slot: int, words: KeywordScores | None) -> Hit:
+def make_hit(query: SearchQuery, scored: ScoredRows, slot: int, words: KeywordScores | None) -> Hit:
     """Return the hit of a slot, with the share of each term when details were kept."""
     shares = (
         TermShare(
@@ -297,4 +301,5 @@ def make_hit(scored: ScoredRows, slot: int, words: KeywordScores | None) -> Hit:
         confidence=round(float(scored.confidence[slot]), 6),
         terms=tuple(shares),
         happened=float(scored.happened[slot]),
+        vector_weight=query.vector_weight,
     )

@@ -14,12 +14,14 @@ from apps.llm.selectors import EmbeddingSpace
 from apps.retrieval.domain.query import Hit, Ranking, SearchQuery
 from apps.retrieval.domain.ranking import rank_by_score, terms_of
 from apps.retrieval.domain.rows import RowStore
+from apps.retrieval.domain.text.asked import AskedTerms
+from apps.retrieval.domain.text.scripts import spellings
 from apps.semantic.index.changes import CODED, memory_rows
 from apps.semantic.models import half_lives
 from apps.semantic.querysets import MemoryQuerySet
 from apps.semantic.search.costs import read_search_costs
 from apps.semantic.search.replaced import speaks_of
-from apps.semantic.search.search import query_vector
+from apps.semantic.search.search import query_vector, reads_query
 from apps.semantic.store.embedding_space import with_current_space
 
 # So many memories are ranked at most. Where there are more, half of them are the nearest by vector, and half the newest
@@ -38,7 +40,7 @@ def memories_rank(memories: MemoryQuerySet, query: SearchQuery, clock: Clock = S
     """
     plain = SearchQuery(
         query=query.query, embedding=query.embedding, mode=query.mode, top_k=query.top_k, explain=query.explain,
-        zone=query.zone, current_first=False,
+        zone=query.zone, current_first=False, is_read=reads_query(query),
     )  # fmt: skip
 
     def rank_in(space: EmbeddingSpace) -> Ranked:
@@ -57,7 +59,7 @@ def memories_rank(memories: MemoryQuerySet, query: SearchQuery, clock: Clock = S
 
 
 def candidate_ids(
-    memories: MemoryQuerySet, terms: Sequence[str], vector: npt.NDArray[np.float32] | None, space: EmbeddingSpace
+    memories: MemoryQuerySet, terms: AskedTerms, vector: npt.NDArray[np.float32] | None, space: EmbeddingSpace
 ) -> list[int]:
     """Return the primary keys of the memories to rank: all of them, or those that are likely to be among the best."""
     keys = memories.order_by("-pk").values_list("pk", flat=True)
@@ -65,10 +67,11 @@ def candidate_ids(
     if len(newest) <= MAX_ROWS:
         return newest
     found: dict[int, None] = {}
-    if terms:
+    if terms.words:
         having = Q()
-        for term in terms[:MAX_WORDS]:
-            having |= Q(content__icontains=term)
+        for term in list(terms.words)[:MAX_WORDS]:
+            for written in spellings(term):
+                having |= Q(content__icontains=written)
         found |= dict.fromkeys(keys.filter(having)[: MAX_ROWS // 2])
     if vector is not None:
         near = memories.filter(embeddings__space=space).order_by(CosineDistance("embeddings__vector", vector))

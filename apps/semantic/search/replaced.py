@@ -16,6 +16,7 @@ import numpy.typing as npt
 from apps.core.domain.scope import Access
 from apps.llm.selectors import EmbeddingSpace
 from apps.retrieval.domain.query import Hit, SearchQuery
+from apps.retrieval.domain.text.asked import AskedTerms
 from apps.retrieval.domain.text.terms import query_terms
 from apps.rules.domain.engine.arbitration import HIDE_AFTER_DAYS
 from apps.semantic.domain.disagreement import is_contradiction
@@ -69,7 +70,7 @@ def replaced_hits(
     query: SearchQuery,
     memories: Sequence[Memory],
     vector: npt.NDArray[np.float32] | None,
-    terms: Sequence[str],
+    terms: AskedTerms,
     space: EmbeddingSpace,
     now: datetime,
 ) -> dict[int, list[tuple[Memory, Hit, Replacement]]]:
@@ -92,7 +93,7 @@ def replaced_hits(
     found: dict[int, list[tuple[Memory, Hit, Replacement]]] = defaultdict(list)
     for memory in chosen:
         cosine = float(np.dot(vectors[memory.pk], vector)) if vector is not None and memory.pk in vectors else None
-        shares = bool(set(terms) & set(query_terms(memory.content)))
+        shares = bool(terms.words.keys() & set(query_terms(memory.content)))
         if speaks_of(shares, cosine) and len(found[memory.superseded_by_id or 0]) < MAX_OF_ONE:
             hit = Hit(memory.pk, 0.0, cosine, None, 1.0, memory.confidence_at(now))
             found[memory.superseded_by_id or 0].append((memory, hit, replacements[memory.uuid]))

@@ -16,6 +16,7 @@ from apps.core.domain.errors import InvalidInputError
 from apps.core.domain.filters.expression import Expression
 from apps.core.domain.scope import Access, Reach, Scope
 from apps.llm.selectors import EmbeddingSpace
+from apps.llm.services import can_read
 from apps.retrieval.domain.matters import is_statement, put_newer_first
 from apps.retrieval.domain.query import EMPTY_RANKING, MAX_TOP_K, Hit, Kinship, Pair, Ranking, SearchMode, SearchQuery
 from apps.retrieval.domain.ranking import rank_by_score, terms_of
@@ -142,6 +143,7 @@ def searched_scopes(access: Access, reach: Reach, asked: Scope) -> dict[str, Sco
 def _search_reach(access: Access, reach: Reach, query: SearchQuery, space: EmbeddingSpace, clock: Clock) -> Answer:
     """Search the memories that a read covers by the vectors of a space. Raises SpaceChangedError."""
     scopes = searched_scopes(access, reach, query.scope)
+    query = replace(query, is_read=reads_query(query))
     users = list(scopes)
     terms, vector, costs = terms_of(query), query_vector(query, space), read_search_costs(space.dimension)
 
@@ -249,6 +251,11 @@ def query_vector(query: SearchQuery, space: EmbeddingSpace) -> npt.NDArray[np.fl
         return None
     assert query.query is not None
     return embed([query.query])[0]
+
+
+def reads_query(query: SearchQuery) -> bool:
+    """Return whether the vector of a query says something: the caller's does."""
+    return query.embedding is not None or query.query is None or can_read(query.query)
 
 
 def _search_cached(

@@ -63,6 +63,19 @@ def timeline(db: None) -> Timeline:
     return timeline
 
 
+def test_either_script_finds_the_other_and_vectors_of_what_is_not_read_do_not_count(
+    db: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    timeline = Timeline()
+    for content in ("換了新的濾水器", "換了臥室的燈"):
+        timeline.record(draft(content))
+    assert contents(timeline.query(text="滤水器", mode=SearchMode.KEYWORD)) == ["換了新的濾水器"]
+    # As MiniLM says of Chinese.
+    monkeypatch.setattr(text_search, "can_read", lambda text: text.isascii())
+    result = timeline.query(text="滤水器")
+    assert [hit.score for hit in result.hits] == [1.0, 0.0]
+
+
 def test_rows_and_archived_events_are_ranked_together(timeline: Timeline) -> None:
     assert contents(timeline.query(text="tea", mode=SearchMode.KEYWORD)) == [CONTENTS[3], CONTENTS[0]]
     assert contents(timeline.query(text="a hut by a lake", top_k=1)) == [CONTENTS[1]]

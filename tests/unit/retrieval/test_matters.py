@@ -194,7 +194,7 @@ def test_texts_without_spaces_are_compared_by_their_characters_whatever_their_ve
     ],
 )
 def test_query_is_read_as_names_things_and_relations(text: str, names: list[str], things: list[str]) -> None:
-    terms = terms_of(SearchQuery(query=text, mode=SearchMode.HYBRID))
+    terms = terms_of(SearchQuery(query=text, mode=SearchMode.HYBRID)).all
     asked = read_query(text)
     assert [term for term in terms if short_hash(term) in asked.names] == names
     assert [term for term in terms if short_hash(term) in asked.things] == things

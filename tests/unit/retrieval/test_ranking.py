@@ -13,10 +13,11 @@ from hypothesis import strategies as st
 from apps.core.domain.scope import Scope
 from apps.retrieval.domain import bm25
 from apps.retrieval.domain.lexemes import pack
-from apps.retrieval.domain.query import SearchMode, SearchQuery
-from apps.retrieval.domain.ranking import KEYWORD_WEIGHT, VECTOR_WEIGHT, rank, terms_of
+from apps.retrieval.domain.query import VECTOR_WEIGHT, SearchMode, SearchQuery
+from apps.retrieval.domain.ranking import rank, terms_of
 from apps.retrieval.domain.rows import IndexRow, RowStore
 from apps.retrieval.domain.sessions import NEIGHBOUR_WEIGHTS, SESSION_KEY
+from apps.retrieval.domain.text.asked import NOTHING_ASKED
 from apps.retrieval.domain.text.terms import query_terms
 from tests.effort import examples
 
@@ -219,7 +220,7 @@ def test_hybrid_is_weighted_sum_of_cosine_and_relative_bm25() -> None:
     docs = [Doc(1, ("fork",), vector=(0.6, 0.8, 0, 0)), Doc(2, ("river",), vector=(1, 0, 0, 0))]
     scores = search([filled(docs)], query="fork")
     assert scores == {
-        1: pytest.approx(VECTOR_WEIGHT * 0.6 + KEYWORD_WEIGHT, abs=1e-6),
+        1: pytest.approx(VECTOR_WEIGHT * 0.6 + 1 - VECTOR_WEIGHT, abs=1e-6),
         2: pytest.approx(VECTOR_WEIGHT, abs=1e-6),
     }
 
@@ -259,7 +260,7 @@ def test_a_row_without_a_vector_has_no_similarity() -> None:
     row = Doc(1, ("fork",)).row()._replace(vector=b"")
     index = RowStore(DIMENSION, COLUMNS)
     index.apply([row])
-    assert search([index], query="fork") == {1: KEYWORD_WEIGHT}
+    assert search([index], query="fork") == {1: 1 - VECTOR_WEIGHT}
 
 
 def test_confidence_decays_by_policy() -> None:
@@ -276,7 +277,7 @@ def test_shard_is_filtered_by_columns_that_its_owner_names() -> None:
     index = RowStore(DIMENSION, (*SESSION_KEY, "event_type"))
     index.apply([Doc(n).row()._replace(coded=("", "", "", kind)) for n, kind in enumerate(("visit", "meal", "visit"))])
     query = SearchQuery(query="x", tags={"event_type": "visit"})
-    ranking = rank(query, Scope("ana"), np.zeros(4, dtype=np.float32), (), [index], NOW, {})
+    ranking = rank(query, Scope("ana"), np.zeros(4, dtype=np.float32), NOTHING_ASKED, [index], NOW, {})
     assert ({hit.id for hit in ranking.hits}, ranking.filtered) == ({0, 2}, {"event_type": 1})
 
 
@@ -287,3 +288,20 @@ def test_rows_without_vectors_and_decay_are_ranked_by_their_words() -> None:
     query = SearchQuery(query="river fork", mode=SearchMode.KEYWORD)
     ranking = rank(query, Scope("ana"), None, terms_of(query), [index], NOW, {})
     assert [(hit.id, hit.confidence) for hit in ranking.hits] == [(2, 1.0), (1, 1.0)]
+
+
+def test_what_the_embedder_does_not_read_is_ranked_by_words_alone() -> None:
+    near, named = Doc(1, ("river",)), Doc(2, ("fork",), vector=(0.0, 1.0, 0.0, 0.0))
+    assert search([filled([near, named])], query="fork", is_read=False) == {2: 1.0, 1: 0.0}
+    assert search([filled([near, named])], query="fork")[1] > 0
+
+
+def test_single_characters_order_hits_but_find_none_by_words() -> None:
+    docs = [Doc(1, ("敏", "感")), Doc(2, ("river",)), Doc(3, ("过敏", "过", "敏"))]
+    assert search([filled(docs)], query="過敏", mode=SearchMode.KEYWORD).keys() == {3}
+    scores = search([filled(docs)], query="過敏", is_read=False)
+    assert scores[3] == 1.0 > scores[1] > scores[2] == 0.0
+
+
+def test_best_of_single_characters_is_not_as_good_as_a_word() -> None:
+    assert 0 < search([filled([Doc(1, ("敏", "感")), Doc(2, ("river",))])], query="過敏", is_read=False)[1] < 0.5

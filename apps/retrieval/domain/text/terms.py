@@ -10,6 +10,7 @@
 4. Words become terms: stemmed by the Snowball stemmer of their script, English for Latin letters. In a text
    that is recognised, by its function words, as another language of Latin script, the stem of that language
    follows where it differs. The first one is always there, so a word finds itself whatever the language is.
+   Characters of Traditional Chinese become those of Simplified Chinese, so that either finds the other.
 
 Rows that store terms store `TEXT_PIPELINE_VERSION` with them; raise it whenever a term changes.
 """
@@ -29,9 +30,10 @@ import regex
 from apps.core.domain.caches import remember_words
 from apps.retrieval.domain.text.languages import FUNCTION_WORDS, STOPWORDS
 from apps.retrieval.domain.text.normal import nfkc
+from apps.retrieval.domain.text.scripts import fold_script
 from apps.retrieval.domain.text.stems import fold, stem, stemmer_of
 
-TEXT_PIPELINE_VERSION = 2
+TEXT_PIPELINE_VERSION = 3
 MAX_WORD_CHARS = 64
 MAX_KEPT_CHARS = 24
 MIN_FUNCTION_WORDS = 2
@@ -253,10 +255,10 @@ def run_words(run: str) -> Iterable[Word]:
     """Return the characters of a run and the pairs of neighbours; a question needs only the pairs."""
     clusters = _CLUSTER.findall(run)
     for position, cluster in enumerate(clusters):
-        yield Word(cluster, cluster, "", len(clusters) == 1)
+        yield Word(cluster, fold_script(cluster), "", len(clusters) == 1)
         if position + 1 < len(clusters):
             pair = cluster + clusters[position + 1]
-            yield Word(pair, pair, "", True)
+            yield Word(pair, fold_script(pair), "", True)
 
 
 def strip_affixes(chunk: str) -> str:

@@ -7,6 +7,7 @@ import pytest
 
 from apps.core.domain.scope import system_access
 from apps.llm.domain.embedder import EmbeddingSpaceId, EmbeddingUnavailableError
+from apps.llm.embedding import reading
 from apps.llm.embedding.embedder import embed_texts
 from apps.llm.services import get_embedder
 from apps.notes.index import handles, search, vectors
@@ -231,7 +232,7 @@ def english_embedder(monkeypatch):
         )
 
     monkeypatch.setattr(vectors, "embed_texts", embed)
-    monkeypatch.setattr(vectors, "known_share", lambda text: sum(map(str.isascii, text)) / max(len(text), 1))
+    monkeypatch.setattr(reading, "known_share", lambda text: sum(map(str.isascii, text)) / max(len(text), 1))
 
 
 def test_what_the_embedder_cannot_read_is_scored_by_its_words(ana, english_embedder):

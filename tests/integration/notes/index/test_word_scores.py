@@ -8,13 +8,14 @@ from dataclasses import replace
 import pytest
 
 from apps.core.domain.scope import system_access
-from apps.notes.domain.search import AskedTerms, rarity_of
+from apps.notes.domain.search import rarity_of
 from apps.notes.index import postings
 from apps.notes.index.disk import place_of
 from apps.notes.index.handles import Indexes, index_of
 from apps.notes.index.postings import Postings
 from apps.notes.selectors import notes_search
 from apps.notes.services import index_rebuild, index_refresh
+from apps.retrieval.domain.text.asked import AskedTerms
 
 pytestmark = pytest.mark.django_db
 ACCESS = system_access("test")

@@ -211,10 +211,10 @@ def test_hashes_are_stable():
 
 def test_terms_are_stable():
     """They are stored as hashes: a change of these terms needs a new TEXT_PIPELINE_VERSION."""
-    assert pipeline.TEXT_PIPELINE_VERSION == 2
+    assert pipeline.TEXT_PIPELINE_VERSION == 3
     assert terms("Caroline's café, 2023-05-08: don't call get_user(1) für 東京") == [
         "carolin", "cafe", "2023-05-08", "2023", "5", "8", "dont", "call", "get_us", "get", "user", "1", "fur",
-        "東", "東京", "京",
+        "东", "东京", "京",
     ]  # fmt: skip
 
 
