@@ -3,9 +3,11 @@
 The OpenAPI document describes them. Of what a row has by the same name a key is written once, in the TypedDict.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from datetime import datetime
+from enum import Enum
 from functools import cache
+from operator import attrgetter
 from typing import Annotated, Any, TypeVar, cast, overload
 from uuid import UUID
 
@@ -29,22 +31,30 @@ def iso(moment: datetime | None) -> str | None:
     return None if moment is None else moment.isoformat().replace("+00:00", "Z")
 
 
-# What JSON has for the values of columns. Choices are texts already.
+# What JSON has for the values of columns.
 _WRITTEN: dict[type, Callable[[Any], Any]] = {datetime: iso, UUID: str, tuple: list}
+
+
+@cache
+def writer_of(kind: Any) -> Callable[[Any], Any] | None:
+    """Return what makes a value of a type one of JSON; None for one that is one."""
+    return attrgetter("value") if issubclass(kind, Enum) else _WRITTEN.get(kind)
 
 
 def render(output: Callable[..., Output], row: object, **given: Any) -> Output:
     """Return an answer about a row: what is not given is the row's attribute of that name, `id` its `uuid`.
 
-    output: a TypedDict. Moments are written by `iso`, UUIDs as texts. Raises AttributeError for what the row lacks.
+    output: a TypedDict. row: any object, or the JSON of one. Moments are written by `iso`, UUIDs as texts, members of
+    enumerations as their values. Raises AttributeError or KeyError for what the row lacks.
     """
     answer = {}
+    is_json = isinstance(row, Mapping)
     for name, attribute in keys_of(output):
         if name in given:
             answer[name] = given[name]
         else:
-            value = getattr(row, attribute)
-            convert = _WRITTEN.get(type(value))
+            value = row[name] if is_json else getattr(row, attribute)  # type: ignore[index]
+            convert = writer_of(type(value))  # type: ignore[arg-type]  # a class is hashable
             answer[name] = value if convert is None else convert(value)
     return cast("Output", answer)
 

@@ -3,13 +3,14 @@
 import json
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from typing import Annotated, Any, TypedDict
 
 from rest_framework import serializers
 
 from apps.core.domain.scope import Access, Permission
 from apps.core.schemas.fields import StrictCharField, StrictChoiceField
-from apps.core.schemas.outputs import JSONObject
+from apps.core.schemas.outputs import JSONObject, render
 from apps.core.schemas.serializers import ProblemItem, StrictSerializer
 from apps.llm.domain.protocol.results import (
     Fix,
@@ -55,13 +56,7 @@ class ToolListOutput(TypedDict):
 def render_tools(tools: Sequence[Tool], access: Access) -> ToolListOutput:
     """Return the answer that lists tools for a caller."""
     results: list[ToolOutput] = [
-        {
-            "name": tool.name,
-            "description": tool.description,
-            "parameters": dict(tool.parameters),
-            "permission": tool.permission.value,
-            "allowed": access.allows(tool.permission),
-        }
+        render(ToolOutput, tool, parameters=dict(tool.parameters), allowed=access.allows(tool.permission))
         for tool in tools
     ]
     return {"results": results, "count": len(results)}
@@ -182,26 +177,16 @@ def render_parsed(parsed: ParsedOutput, mode: ProtocolMode) -> ParseOutput:
         "mode": mode.value,
         "fallback": parsed.fallback.value if parsed.fallback else None,
         "requests": [
-            {
-                "protocol": request.protocol.value,
-                "name": request.name,
-                "parameters": dict(request.parameters),
-                "fixes": [fix.value for fix in request.fixes],
-                "truncated": list(request.truncated),
-                "span": list(request.span),
-            }
+            render(
+                ToolRequestOutput,
+                request,
+                parameters=dict(request.parameters),
+                fixes=[fix.value for fix in request.fixes],
+                span=list(request.span),
+            )
             for request in parsed.requests
         ],
-        "refused": [
-            {
-                "protocol": refused.protocol.value,
-                "name": refused.name,
-                "code": refused.code.value,
-                "detail": refused.detail,
-                "span": list(refused.span),
-            }
-            for refused in parsed.refused
-        ],
+        "refused": [render(RefusedBlockOutput, refused, span=list(refused.span)) for refused in parsed.refused],
         "refused_count": parsed.refused_count,
         "text": parsed.text,
     }
@@ -212,15 +197,7 @@ def render_executed(executed: ExecutedOutput, mode: ProtocolMode) -> ExecuteOutp
     return {
         **render_parsed(executed.parsed, mode),
         "results": [
-            {
-                "name": result.name,
-                "protocol": result.protocol.value,
-                "outcome": result.outcome.value,
-                "value": result.value,
-                "problems": [{"code": one.code, "detail": one.detail, "attr": one.attr} for one in result.problems],
-                "retryable": result.retryable,
-                "retry_after": result.retry_after,
-            }
+            render(ToolResultOutput, result, problems=[asdict(one) for one in result.problems])
             for result in executed.results
         ],
     }

@@ -6,7 +6,7 @@ step goes on without a model.
 
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from decimal import Decimal
 from typing import Any, TypeVar
 
@@ -73,17 +73,7 @@ class ModelUse:
 
     def as_json(self) -> dict[str, Any]:
         """Return it for a record; the cost as decimal text."""
-        cost = None if self.cost_usd is None else str(self.cost_usd)
-        return {
-            "asked": self.asked,
-            "provider": self.provider,
-            "model": self.model,
-            "code": self.code,
-            "stopped_by": self.stopped_by,
-            "detail": self.detail,
-            "cost_usd": cost,
-            "attempts": self.attempts,
-        }
+        return {**asdict(self), "cost_usd": None if self.cost_usd is None else str(self.cost_usd)}
 
     def with_effort(self, effort: Effort) -> "ModelUse":
         """Return it with what a call took in addition."""

@@ -1,7 +1,7 @@
 """Inputs and outputs of compactions of MEMORY.md (spec 001, compaction)."""
 
 from collections import Counter
-from typing import Annotated, Any, TypedDict
+from typing import Annotated, TypedDict
 
 from rest_framework import serializers
 
@@ -91,29 +91,12 @@ def compaction_json(row: Compaction) -> CompactionOutput:
     return render(
         CompactionOutput,
         row,
-        counts={
-            "kept": counts["kept"],
-            "shortened": counts["shortened"],
-            "merged": counts["merged"],
-            "dropped": counts["dropped"],
-        },
-        model=model_json(row.model_use) if row.model_use else None,
+        counts=render(FactCountsOutput, counts),
+        model=render(ModelUseOutput, row.model_use) if row.model_use else None,
         created_at=row.created_at.isoformat(),
         drafted_at=None if row.drafted_at is None else row.drafted_at.isoformat(),
         decided_at=None if row.decided_at is None else row.decided_at.isoformat(),
     )
-
-
-def model_json(use: dict[str, Any]) -> ModelUseOutput:
-    """Return the use of a model as the API shows it."""
-    return {
-        "asked": use["asked"],
-        "provider": use["provider"],
-        "model": use["model"],
-        "code": use["code"],
-        "cost_usd": use["cost_usd"],
-        "attempts": use["attempts"],
-    }
 
 
 def compaction_detail_json(detail: CompactionDetail) -> CompactionDetailOutput:

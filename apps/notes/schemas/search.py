@@ -70,33 +70,11 @@ class NoteStatusOutput(TypedDict):
 
 def search_json(found: NoteSearch) -> NoteSearchOutput:
     """Return the answer to a search as the API shows it."""
-    hits: list[NoteHitOutput] = [
-        {
-            "path": hit.path,
-            "first_line": hit.first_line,
-            "last_line": hit.last_line,
-            "heading": hit.heading,
-            "text": hit.text,
-            "score": hit.score,
-            "vector_score": hit.vector_score,
-            "bm25_score": hit.bm25_score,
-        }
-        for hit in found.hits
-    ]
-    return {
-        "results": hits,
-        "count": len(hits),
-        "mode": found.mode.value,
-        "reason": found.reason,
-        "vectors_missing": found.vectors_missing,
-    }
+    hits = [render(NoteHitOutput, hit) for hit in found.hits]
+    return render(NoteSearchOutput, found, results=hits, count=len(hits))
 
 
 def status_json(status: NoteIndexStatus) -> NoteStatusOutput:
     """Return the status of an index as the API shows it."""
-    return render(
-        NoteStatusOutput,
-        status,
-        mode=status.mode.value,
-        looked_at=None if status.looked_at is None else status.looked_at.isoformat(),
-    )
+    looked_at = None if status.looked_at is None else status.looked_at.isoformat()
+    return render(NoteStatusOutput, status, looked_at=looked_at)

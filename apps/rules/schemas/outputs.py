@@ -130,21 +130,14 @@ def render_resolved(access: Access, rule: RuleConfig) -> dict[str, Any]:
 
 def render_evaluation(access: Access, evaluation: Evaluation) -> EvaluateOutput:
     """Return an evaluation as JSON."""
-    result, detection = evaluation.arbitration, evaluation.detection
+    detection = evaluation.detection
     return {
         "signals": [signal.as_json() for signal in detection.signals],
         "conflict": detection.is_conflict,
         "decisive": detection.is_conflict and detection.is_decisive,
         "total_score": detection.total_score,
         "similarity": evaluation.similarity,
-        "arbitration": {
-            "action": result.action.value,
-            "winner": result.winner,
-            "loser": result.loser,
-            "confidence": result.confidence,
-            "reason": result.reason,
-            "strategy": result.strategy.value,
-        },
+        "arbitration": render(ArbitrationOutput, evaluation.arbitration),
         "merge": render_merge(evaluation.merge) if evaluation.merge else None,
         "rule": evaluation.rule.name,
         "version": shown_version(access, evaluation.version),
@@ -154,15 +147,4 @@ def render_evaluation(access: Access, evaluation: Evaluation) -> EvaluateOutput:
 
 def render_merge(merged: MergeResult) -> MergeOutput:
     """Return a merged memory as JSON."""
-    statistics = merged.statistics
-    return render(
-        MergeOutput,
-        merged,
-        strategy=merged.strategy.value,
-        statistics={
-            "content_length": statistics.content_length,
-            "keywords_count": statistics.keywords_count,
-            "importance_delta": statistics.importance_delta,
-            "deduplicated_count": statistics.deduplicated_count,
-        },
-    )
+    return render(MergeOutput, merged, statistics=render(MergeStatisticsOutput, merged.statistics))

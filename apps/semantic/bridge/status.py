@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from apps.core.domain.clock import SYSTEM_CLOCK, Clock, utcnow
+from apps.core.schemas.outputs import render
 from apps.episodic.selectors import segment_count, suspending_warnings
 from apps.events.selectors import undelivered
 from apps.semantic.bridge import metrics
@@ -47,19 +48,10 @@ class BridgeStatus:
 
     def as_json(self) -> BridgeOutput:
         """Return the status as the API shows it."""
-        return {
-            "suspended": self.is_suspended,
-            "suspended_by": [
-                {"kind": one.kind, "severity": one.severity, "since": one.since.isoformat()}
-                for one in self.suspended_by
-            ],
-            "policies": self.policies,
-            "pending": self.pending,
-            "failed": self.failed,
-            "timeline_lag_ms": self.timeline_lag_ms,
-            "last_ingestion_lag_ms": self.last_ingestion_lag_ms,
-            "segment_count": self.segment_count,
-        }
+        warnings = [
+            {"kind": one.kind, "severity": one.severity, "since": one.since.isoformat()} for one in self.suspended_by
+        ]
+        return render(BridgeOutput, self, suspended=self.is_suspended, suspended_by=warnings)
 
 
 def is_suspended() -> bool:

@@ -112,44 +112,26 @@ def preview_json(preview: Preview) -> SyncPreviewOutput:
             "unchanged": len(delta.unchanged),
         },
         conflicts=[
-            {
-                "type": conflict.type.value,
-                "item_id": conflict.item_id,
-                "pointers": [str(pointer) for pointer in conflict.pointers],
-                "detail": dict(conflict.detail),
-                "suggested": conflict.suggested.value,
-                "resolution": resolution.value,
-            }
+            render(
+                PreviewConflictOutput,
+                conflict,
+                pointers=[str(pointer) for pointer in conflict.pointers],
+                detail=dict(conflict.detail),
+                resolution=resolution.value,
+            )
             for conflict, resolution in preview.conflicts
         ],
-        changes=[
-            {
-                "action": change.action.value,
-                "item_id": change.item_id,
-                "pointer": str(change.pointer) if change.pointer else None,
-                "reason": change.reason,
-            }
-            for change in preview.changes
-        ],
+        changes=[render(PreviewChangeOutput, change) for change in preview.changes],
     )
 
 
 def preview_file_json(file: PreviewFile) -> PreviewFileOutput:
     """Return what a file would become as the API shows it."""
     item, refused = file.item, file.refused
-    shown: PreviewItemOutput | None = None
+    shown = None
     if item is not None:
-        shown = {
-            "item_id": item.item_id,
-            "type": item.type.value,
-            "title": item.title,
-            "summary": item.summary,
-            "status": item.status.value,
-            "layer": item.layer.value,
-            "constraints": [{"text": each.text, "severity": each.severity.value} for each in item.constraints],
-            "tags": list(item.tags),
-            "superseded_by": list(item.superseded_by),
-        }
+        rules = [render(ConstraintOutput, each) for each in item.constraints]
+        shown = render(PreviewItemOutput, item, constraints=rules)
     return {
         "path": file.path,
         "item": shown,

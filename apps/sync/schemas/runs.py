@@ -171,15 +171,7 @@ def run_json(run: SyncRun, access: Access) -> SyncRunOutput:
         source=str(run.source.uuid),
         actor=run.actor if shows_all else None,
         progress={"step": "" if run.ended_at else run.step, "done": run.done, "total": run.total},
-        counts={
-            "added": run.added,
-            "updated": run.updated,
-            "deleted": run.deleted,
-            "unchanged": run.unchanged,
-            "conflicts": run.conflicts,
-            "failed": run.failed,
-            "remaining": run.remaining,
-        },
+        counts=render(SyncCountsOutput, run),
         detail=run.detail if shows_all else None,
     )
 
@@ -190,15 +182,10 @@ def run_detail_json(run: SyncRun, access: Access) -> SyncRunDetailOutput:
     checkpoint = getattr(run, "checkpoint", None) if shows_all else None
     return {
         **run_json(run, access),
-        "failed_items": [refused_json(each) for each in run.failed_items] if shows_all else None,
+        "failed_items": [render(RefusedFileOutput, each) for each in run.failed_items] if shows_all else None,
         "checkpoint": str(checkpoint.uuid) if checkpoint else None,
         "rolled_back_by": str(run.rolled_back_by.uuid) if run.rolled_back_by else None,
     }
-
-
-def refused_json(failed: dict[str, Any]) -> RefusedFileOutput:
-    """Return a file of a run that became no item as the API shows it."""
-    return {"path": failed["path"], "code": failed["code"], "detail": failed["detail"]}
 
 
 def change_json(change: SyncChange) -> PointerChangeOutput:

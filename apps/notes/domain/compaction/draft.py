@@ -7,7 +7,7 @@ So does a fact that the answer does not speak of, or speaks of twice, and everyt
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from enum import StrEnum
 from typing import Any
 
@@ -101,14 +101,7 @@ class FactChange:
 
     def as_json(self) -> dict[str, Any]:
         """Return it for a record."""
-        return {
-            "number": self.number,
-            "text": self.text,
-            "action": self.action.value,
-            "into": self.into,
-            "reason": self.reason,
-            "code": self.code,
-        }
+        return {**asdict(self), "action": self.action.value}
 
 
 @dataclass(frozen=True)

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from textwrap import dedent
 
 from apps.sync.domain.knowledge import ReadMapping
@@ -54,19 +55,12 @@ def read_headers(headers: dict[str, str], mapping: ReadMapping) -> FileValues:
     values = known_fields(headers, mapping.fields)
     kind, number = number_of(headers)
     found = found_in_fields(values, {**BY_KIND.get(kind.casefold(), {}), **mapping.statuses})
-    return FileValues(
+    return replace(
+        found,
         item_id=found.item_id or (f"{kind}-{number}" if kind else ""),
         kind=kind,
         number=number,
         type=found.type or TYPE_BY_WORD.get(kind.casefold()),
-        title=found.title,
-        summary=found.summary,
-        status=found.status,
-        layer=found.layer,
-        constraints=found.constraints,
-        tags=found.tags,
-        supersedes=found.supersedes,
-        superseded_by=found.superseded_by,
     )
 
 
