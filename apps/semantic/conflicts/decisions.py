@@ -16,7 +16,7 @@ from apps.semantic.conflicts.receipts import build_receipt, complete_receipt, de
 from apps.semantic.conflicts.restatement import change, enrich_candidate, enrich_existing, enrich_merged, restated
 from apps.semantic.domain.confidence import DecayPolicy
 from apps.semantic.domain.details import add_sessions, merge_metadata
-from apps.semantic.domain.memory import TAGS, MemoryDraft
+from apps.semantic.domain.memory import ATTRIBUTES, MemoryDraft
 from apps.semantic.domain.state import Transition
 from apps.semantic.models import Conflict, Memory, MemoryStatus, RevisionAction
 from apps.semantic.store.details import details_of, set_details
@@ -138,27 +138,28 @@ def supersede(unit: UnitOfWork, memory: Memory, by: Memory, receipt: UUID) -> Tr
 def merged_memory(existing: Memory, candidate: Memory, merged: MergeResult, now: datetime) -> Memory:
     """Return the unsaved row of two merged memories, in their scope.
 
-    Where the rule says nothing, nothing is lost: tags of the candidate before those of the existing one, the policy
-    that lasts longer, the higher confidence, both contexts (each line once: a merged memory may be merged again), the
-    metadata of both, of which the candidate's prevails. The origin is the lower one.
+    Where the rule says nothing, nothing is lost: attributes of the candidate before those of the existing one, the
+    policy that lasts longer, the higher confidence, both contexts (each line once: a merged memory may be merged
+    again), the metadata of both, of which the candidate's prevails. The origin is the lower one.
     """
     dates = [one.occurred_at for one in (candidate, existing) if one.occurred_at is not None]
     # In the offset of its writer, which the rule engine does not know.
     date = next((one for one in dates if one == merged.timestamp), merged.timestamp)
     lines = f"{existing.context}\n{candidate.context}".split("\n")
+    attributes = {name: getattr(candidate, name) or getattr(existing, name) for name in ATTRIBUTES} | {
+        "importance": merged.importance,
+        "keywords": merged.keywords,
+        "occurred_at": date if dates else None,
+        "expires_at": None,
+        "context": "\n".join(dict.fromkeys(line for line in lines if line)),
+        "metadata": merge_metadata(existing.metadata, candidate.metadata, kept=candidate.metadata),
+    }
     draft = MemoryDraft(
         content=merged.content,
-        **{tag: getattr(candidate, tag) or getattr(existing, tag) for tag in TAGS},
-        is_global=existing.is_global or candidate.is_global,
         decay_policy=min(DecayPolicy(existing.decay_policy), DecayPolicy(candidate.decay_policy), key=_LASTING.index),
-        importance=merged.importance,
-        keywords=merged.keywords,
         source=merged.source,
         origin=lowest_origin(WriteOrigin(one.origin) for one in (existing, candidate)),
-        occurred_at=date if dates else None,
-        session_id=candidate.session_id or existing.session_id,
-        context="\n".join(dict.fromkeys(line for line in lines if line)),
-        metadata=merge_metadata(existing.metadata, candidate.metadata, kept=candidate.metadata),
+        **attributes,
     )
     words = word_columns(draft.content, draft.keywords, draft.context, draft.occurred_at)
     memory = new_memory(draft, candidate.scope, words, now)

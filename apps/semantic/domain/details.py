@@ -7,7 +7,7 @@ receipt, as JSON, and taking them back leaves what was changed since.
 
 import json
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, fields, replace
 from datetime import datetime
 from typing import Any
 
@@ -21,12 +21,13 @@ from apps.rules.domain.engine.merge import (
 from apps.rules.domain.engine.record import higher_source
 from apps.semantic.domain.duplicates import decide_duplicate
 from apps.semantic.domain.memory import (
+    ATTRIBUTES,
     DEFAULT_SOURCE,
     EVENT_KEY,
     EXTRACTION_KEY,
     POLICY_KEY,
-    TAGS,
     TYPE_KEY,
+    Attributes,
     MemoryDraft,
 )
 
@@ -40,31 +41,19 @@ _ORIGIN = frozenset({EVENT_KEY, TYPE_KEY, POLICY_KEY, EXTRACTION_KEY})
 _ABSENT = object()
 
 
-@dataclass(frozen=True)
-class Details:
-    """What is known of a memory besides its text and its state. importance: None where its writer named none."""
+@dataclass(frozen=True, kw_only=True)
+class Details(Attributes):
+    """What is known of a memory besides its text and its state."""
 
-    importance: float | None
     base_confidence: float
     source: str = DEFAULT_SOURCE
-    keywords: tuple[str, ...] = ()
-    occurred_at: datetime | None = None
-    expires_at: datetime | None = None
-    session_id: str = ""
     further_sessions: tuple[str, ...] = ()
-    context: str = ""
-    metadata: Mapping[str, Any] = field(default_factory=dict)
-    agent: str = ""
-    personality: str = ""
-    project: str = ""
-    type: str = ""
-    is_global: bool = False
 
     @classmethod
     def of_draft(cls, draft: MemoryDraft) -> "Details":
         """Return the details that a caller may send."""
-        same = {name: getattr(draft, name) for name in DETAILS if name not in {"source", "further_sessions"}}
-        return cls(**same, source=draft.source or DEFAULT_SOURCE)
+        said = {name: getattr(draft, name) for name in ATTRIBUTES}
+        return cls(**said, base_confidence=draft.base_confidence, source=draft.source or DEFAULT_SOURCE)
 
 
 MOMENTS = frozenset(("occurred_at", "expires_at"))
@@ -75,29 +64,25 @@ def merge_details(winner: Details, other: Details, config: MergeConfig, *, other
     """Return the details that the winner has once another memory turned out to say the same.
 
     Importance, keywords and source follow the rule. Of metadata that both have the newer value prevails; what the hub
-    notes of the origin of a memory is not taken over. The context has the lines of both, and a tag, the session and the
-    date are taken over where the winner has none. A session of the other one remains a further session. The confidence
-    is left as it is, see `merge_confidences`.
+    notes of the origin of a memory is not taken over. The context has the lines of both. A session of the other one
+    remains a further session. Everything else, such as a tag or the date, is taken over where the winner has none. The
+    confidence is left as it is, see `merge_confidences`.
     """
     own = winner.importance if winner.importance is not None else other.importance
     given = other.importance if other.importance is not None else own
     others = {name: value for name, value in other.metadata.items() if name not in _ORIGIN}
     older, newer = (winner.metadata, others) if other_is_newer else (others, winner.metadata)
-    return replace(
-        winner,
-        importance=None if own is None or given is None else merge_importances(own, given, config),
-        source=higher_source(winner.source, other.source),
-        keywords=add_keywords(winner.keywords, other.keywords, config.metadata_strategy.keywords),
-        occurred_at=winner.occurred_at or other.occurred_at,
+    merged = {name: getattr(winner, name) or getattr(other, name) for name in ATTRIBUTES} | {
+        "importance": None if own is None or given is None else merge_importances(own, given, config),
+        "source": higher_source(winner.source, other.source),
+        "keywords": add_keywords(winner.keywords, other.keywords, config.metadata_strategy.keywords),
         # Until the later time of both, and without end if one of them has none.
-        expires_at=max(winner.expires_at, other.expires_at) if winner.expires_at and other.expires_at else None,
-        session_id=winner.session_id or other.session_id,
-        further_sessions=add_sessions(winner, other),
-        context=add_lines(winner.context, other.context),
-        metadata=merge_metadata(older, newer, kept=winner.metadata),
-        is_global=winner.is_global or other.is_global,
-        **{tag: getattr(winner, tag) or getattr(other, tag) for tag in TAGS},
-    )
+        "expires_at": max(winner.expires_at, other.expires_at) if winner.expires_at and other.expires_at else None,
+        "further_sessions": add_sessions(winner, other),
+        "context": add_lines(winner.context, other.context),
+        "metadata": merge_metadata(older, newer, kept=winner.metadata),
+    }
+    return replace(winner, **merged)
 
 
 def merge_confidences(candidate: Details, existing: Details) -> float:

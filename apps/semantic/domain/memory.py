@@ -1,6 +1,6 @@
 """What a caller wants to be remembered."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from datetime import datetime
 from typing import Any
 
@@ -23,32 +23,44 @@ DEFAULT_BASE_CONFIDENCE = 1.0
 DEFAULT_SOURCE = "user"
 
 
-@dataclass(frozen=True, eq=False)
-class MemoryDraft:
-    """A memory to be saved; None where the caller named no value.
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Attributes:
+    """What a writer may say of a memory besides its text, and what two that are stated again have together.
 
-    importance and confidence: in [0, 1]. origin: None for that of the caller (`Access.write_origin`). embedding:
-    float32 of the active space's dimension, any length.
+    importance: in [0, 1], None where its writer named none. How two of a value become one is in `domain.details`.
     """
 
-    content: str
-    scope: Scope = field(default_factory=Scope)
     agent: str = ""
     personality: str = ""
     project: str = ""
     type: str = ""
     is_global: bool = False
-    decay_policy: DecayPolicy = DecayPolicy.STABLE
     importance: float | None = None
-    confidence: float | None = None
     keywords: tuple[str, ...] = ()
-    source: str | None = None
-    origin: WriteOrigin | None = None
     occurred_at: datetime | None = None
     expires_at: datetime | None = None
     session_id: str = ""
     context: str = ""
     metadata: dict[str, Any] = field(default_factory=dict)
+
+
+ATTRIBUTES = tuple(one.name for one in fields(Attributes))
+
+
+@dataclass(frozen=True, eq=False)
+class MemoryDraft(Attributes):
+    """A memory to be saved; None where the caller named no value.
+
+    confidence: in [0, 1]. origin: None for that of the caller (`Access.write_origin`). embedding: float32 of the active
+    space's dimension, any length.
+    """
+
+    content: str
+    scope: Scope = field(default_factory=Scope)
+    decay_policy: DecayPolicy = DecayPolicy.STABLE
+    confidence: float | None = None
+    source: str | None = None
+    origin: WriteOrigin | None = None
     embedding: npt.NDArray[np.float32] | None = None
 
     @property
