@@ -26,7 +26,8 @@ class KeywordScores:
     """Scores per store and slot, each array of shape (store.size,).
 
     has_word: which slots have a word of the query, and not only single characters of one. details: per query term,
-    kept when asked for. least: what a score is compared with at least.
+    kept when asked for. least: with what scores are compared at least. Pairs of characters are found by chance in
+    many rows, so that the best of these may be as good as nothing.
     """
 
     scores: list[Floats]
@@ -74,6 +75,7 @@ def keyword_scores(
     scores = [np.zeros(store.size) for store in stores]
     has_word = [np.zeros(store.size, dtype=np.bool_) for store in stores]
     details: list[TermDetail] = []
+    possible = 0.0  # of a row of mean length that has every word once
     days = None if zone is None else [DaysOfRows(store, zone) for store in stores]
     for word in asked.all:
         if days is not None and is_date_word(word):
@@ -81,8 +83,9 @@ def keyword_scores(
         else:
             every = [store.term_weights(term_hash(word)) for store in stores]
         weights = [np.where(mask, found, 0.0) for mask, found in zip(visible, every, strict=True)]
-        rarity = inverse_document_frequency(documents, sum(int(np.count_nonzero(w)) for w in weights))
-        idf = rarity * asked.weight(word)
+        having = sum(int(np.count_nonzero(w)) for w in weights)
+        idf = asked.weight(word) * inverse_document_frequency(documents, having)
+        possible += asked.weight(word) * inverse_document_frequency(documents, max(having, 1))
         shares = [idf * w * (K1 + 1) / (w + norm) for w, norm in zip(weights, norms, strict=True)]
         for total, share in zip(scores, shares, strict=True):
             total += share
@@ -91,9 +94,7 @@ def keyword_scores(
                 has |= share > 0
         if keep_details:
             details.append(TermDetail(word, idf, np.concatenate(weights), np.concatenate(shares)))
-    # Where single characters are all that was found, the best of them is not as good as a word.
-    least = inverse_document_frequency(documents, 1) if asked.parts else 0.0
-    return KeywordScores(scores, has_word, details, least)
+    return KeywordScores(scores, has_word, details, possible if asked.has_pairs else 0.0)
 
 
 def inverse_document_frequency(documents: int, having: int) -> float:

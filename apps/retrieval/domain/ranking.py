@@ -172,10 +172,14 @@ def visible_slots(store: RowStore, scope: Scope, now: datetime) -> Bools:
 
 
 def terms_of(query: SearchQuery) -> AskedTerms:
-    """Return the words that a search looks for; none when it goes by vector alone."""
+    """Return the words that a search looks for; none when it goes by vector alone.
+
+    Where vectors find what is said in other words, single characters would only disturb them.
+    """
     if query.query is None or query.effective_mode is SearchMode.VECTOR:
         return NOTHING_ASKED
-    return asked_terms(query.query)
+    asked = asked_terms(query.query)
+    return AskedTerms(asked.words) if query.effective_mode is SearchMode.HYBRID and query.is_read else asked
 
 
 def score_rows(
@@ -207,6 +211,8 @@ def score_rows(
 
 def fuse(query: SearchQuery, similarity: Floats | None, keyword: Floats | None, best_keyword: float) -> Floats:
     """Return half the cosine and half BM25 divided by the best BM25 (DESIGN D10), or one of the two alone.
+
+    The best BM25 of a Chinese question is the best possible one, unless a row has a better one.
 
     It is the words alone as well where the embedder does not read the query.
     """

@@ -300,7 +300,14 @@ def test_single_characters_order_hits_but_find_none_by_words() -> None:
     docs = [Doc(1, ("敏", "感")), Doc(2, ("river",)), Doc(3, ("过敏", "过", "敏"))]
     assert search([filled(docs)], query="過敏", mode=SearchMode.KEYWORD).keys() == {3}
     scores = search([filled(docs)], query="過敏", is_read=False)
-    assert scores[3] == 1.0 > scores[1] > scores[2] == 0.0
+    assert scores[3] > 0.9 > scores[1] > scores[2] == 0.0
+
+
+def test_share_of_the_possible_counts_for_pairs_of_characters() -> None:
+    docs = [Doc(1, ("过敏", "river")), Doc(2, ("river",))]
+    assert search([filled(docs)], query="過敏", mode=SearchMode.KEYWORD)[1] > 0.6
+    assert search([filled(docs)], query="過敏花生醬", mode=SearchMode.KEYWORD)[1] < 0.3
+    assert search([filled(docs)], query="rivers", mode=SearchMode.KEYWORD) == {1: pytest.approx(0.9, abs=0.1), 2: 1.0}
 
 
 def test_best_of_single_characters_is_not_as_good_as_a_word() -> None:

@@ -34,6 +34,11 @@ class AskedTerms:
     words: Mapping[str, float]
     parts: Mapping[str, float] = field(default_factory=dict)
 
+    @property
+    def has_pairs(self) -> bool:
+        """Return whether there are pairs of Chinese characters among the words."""
+        return any(_HAN.fullmatch(word) for word in self.words)
+
     def weight(self, term: str) -> float:
         """Return how much one of the terms counts."""
         return self.words.get(term, 0.0) or self.parts[term]
