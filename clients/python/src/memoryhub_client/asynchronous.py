@@ -164,10 +164,6 @@ class AsyncClient:
         """Carry out a file command of Anthropic's memory tool: view, create, str_replace, insert, delete, rename."""
         return await self.send(calls.note_command(self.scope, {"command": command, **fields}))
 
-    async def values(self, operations: Sequence[Mapping[str, Any]]) -> list[Any]:
-        """Carry out operations on values by key (`put`, `get`, `delete`, `search`, `namespaces`), results in order."""
-        return await self.send(calls.values(self.scope, operations))
-
     async def health(self) -> dict[str, Any]:
         """Return what the hub says of its readiness. Raises TryLater where it is not ready."""
         return await self.send(calls.health())

@@ -161,12 +161,6 @@ def note_command(scope: Scope, fields: Mapping[str, Any]) -> Call[answers.Comman
     return Call("POST", "/api/memory/commands", scope.fill(fields, *OWNER), repeatable=is_read)
 
 
-def values(scope: Scope, operations: Sequence[Mapping[str, Any]]) -> Call[list[Any]]:
-    """Return the call that carries out operations on values by key: a repetition puts and deletes the same."""
-    body = scope.fill({"operations": list(operations)}, *SCOPE)
-    return Call("POST", "/api/values", body, member="results")
-
-
 def health() -> Call[JSON]:
     """Return the call that asks whether the hub can work."""
     return Call("GET", "/readyz")

@@ -163,10 +163,6 @@ class Client:
         """Carry out a file command of Anthropic's memory tool: view, create, str_replace, insert, delete, rename."""
         return self.send(calls.note_command(self.scope, {"command": command, **fields}))
 
-    def values(self, operations: Sequence[Mapping[str, Any]]) -> list[Any]:
-        """Carry out operations on values by key (`put`, `get`, `delete`, `search`, `namespaces`), results in order."""
-        return self.send(calls.values(self.scope, operations))
-
     def health(self) -> dict[str, Any]:
         """Return what the hub says of its readiness. Raises TryLater where it is not ready."""
         return self.send(calls.health())
