@@ -54,6 +54,9 @@ class SmallEmbedder:
             self._batches -= 1
         return self._inner.embed(texts)
 
+    def known_share(self, text: str) -> float:
+        return self._inner.known_share(text)
+
 
 @pytest.fixture
 def three(remember: Callable[..., Memory]) -> None:
