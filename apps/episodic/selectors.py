@@ -13,7 +13,7 @@ from django.db.models.functions import Left, TruncDate
 from django.utils.timezone import localdate, make_aware
 
 from apps.core.db.distinct import distinct_values
-from apps.core.domain.cursors import NEWER, OLDER, Cursor, cursor_gone
+from apps.core.domain.cursors import NEWER, Cursor, CursorPage, cursor_gone
 from apps.core.domain.errors import ForbiddenError, UnavailableError
 from apps.core.domain.scope import Access
 from apps.episodic.domain.segment_state import ENDED, HOT, RowsState, SegmentState
@@ -35,7 +35,7 @@ from apps.episodic.store.file_cache import TimelineLoadingError, archive_cache
 from apps.episodic.warnings import active_warnings, suspending_warnings
 
 __all__ = [
-    "EventBeginning", "EventKind", "FoundEvent", "RecordedDays", "SegmentPage",
+    "EventBeginning", "EventKind", "FoundEvent", "RecordedDays",
     "SegmentRows", "TimelineFigures", "TimelineStatus", "active_warnings",
     "enabled_retention_count", "event_beginnings", "event_counts", "event_days", "event_extent", "event_find",
     "event_get", "event_histogram", "event_list", "event_owners", "event_parts", "events_count", "events_export",
@@ -140,20 +140,10 @@ def segment_count() -> int:
     return Segment.objects.exclude(state__in=[state.value for state in ENDED]).count()
 
 
-@dataclass(frozen=True)
-class SegmentPage:
-    """Segments, the newest first, each with its present number of events, and the cursors of the pages beside them."""
-
-    rows: list[tuple[Segment, int]]
-    older: str | None
-    newer: str | None
-    total: int | None = None
-
-
 def segment_list(
     access: Access, *, state: SegmentState | None = None, cursor: Cursor | None = None, limit: int
-) -> SegmentPage:
-    """Return a page of segments.
+) -> CursorPage[tuple[Segment, int]]:
+    """Return a page of segments, the newest first, each with its present number of events.
 
     Raises ForbiddenError for a caller with a bound, because segments hold the events of all users, and NotFoundError
     for a cursor that names no segment.
@@ -170,16 +160,15 @@ def segment_list(
             raise cursor_gone()
         segments = segments.filter(pk__gt=last) if upwards else segments.filter(pk__lt=last)
     found = list(segments[: limit + 1])
-    ahead, behind, found = len(found) > limit, cursor is not None, found[:limit]
-    found = found[::-1] if upwards else found
+    page = CursorPage.cut(
+        found, limit, lambda way, one: Cursor(way, one.uuid), is_first=cursor is None, is_backwards=upwards
+    )
     # The catalogue counts the events of a segment when it is sealed; before that its rows are counted.
-    uncounted = [one.pk for one in found if one.rows == RowsState.COMPLETE and one.state != SegmentState.SEALED]
+    uncounted = [one.pk for one in page.rows if one.rows == RowsState.COMPLETE and one.state != SegmentState.SEALED]
     events = TimelineEvent.objects.filter(segment__in=uncounted).order_by()
     counts = dict.fromkeys(uncounted, 0) | dict(events.values_list("segment").annotate(count=Count("pk")))
-    page = [(segment, counts.get(segment.pk, segment.event_count)) for segment in found]
-    has_older, has_newer = (behind, ahead) if upwards else (ahead, behind)
-    older = str(Cursor(OLDER, found[-1].uuid)) if found and has_older else None
-    return SegmentPage(page, older, str(Cursor(NEWER, found[0].uuid)) if found and has_newer else None)
+    counted = [(segment, counts.get(segment.pk, segment.event_count)) for segment in page.rows]
+    return CursorPage(counted, page.older, page.newer)
 
 
 class EventKind(NamedTuple):

@@ -6,7 +6,7 @@ from enum import StrEnum
 from uuid import UUID
 
 from apps.core.db.names import NameSpan, name_id
-from apps.core.domain.cursors import NEWER, OLDER, Cursor, cursor_gone
+from apps.core.domain.cursors import NEWER, Cursor, CursorPage, cursor_gone
 from apps.core.domain.errors import NotFoundError
 from apps.core.domain.scope import IDENTIFIERS, Access, Scope
 from apps.episodic.domain.window import EventQuery
@@ -34,7 +34,6 @@ __all__ = [
     "AppForgetting",
     "Look",
     "NameKind",
-    "NamePage",
     "NamedFigures",
     "UserFigures",
     "download_of",
@@ -86,16 +85,6 @@ class NamedFigures:
     events: int = 0
 
 
-@dataclass(frozen=True)
-class NamePage:
-    """Names in their order, and the cursors of the pages beside them."""
-
-    rows: list[NamedFigures]
-    older: str | None
-    newer: str | None
-    total: int | None
-
-
 def name_page(
     access: Access,
     scope: Scope,
@@ -105,7 +94,7 @@ def name_page(
     limit: int,
     count: bool,
     containing: str = "",
-) -> NamePage:
+) -> CursorPage[NamedFigures]:
     """Return a page of the names that the caller's memories and events in a scope have.
 
     containing: only names in which this text occurs; the count is of all. Raises NotFoundError for a cursor that names
@@ -118,14 +107,13 @@ def name_page(
             raise cursor_gone()
         beyond, is_backwards = named[0].name, cursor.direction == NEWER
     found = count_names(access, scope, kind, NameSpan(beyond, is_backwards, limit + 1, containing=containing))
-    has_more, found = len(found) > limit, found[:limit]
-    rows = found[::-1] if is_backwards else found
-    has_older, has_newer = (beyond is not None, has_more) if is_backwards else (has_more, beyond is not None)
-    return NamePage(
-        rows,
-        str(Cursor(OLDER, name_id(rows[-1].name))) if rows and has_older else None,
-        str(Cursor(NEWER, name_id(rows[0].name))) if rows and has_newer else None,
-        count_all(access, scope, kind) if count else None,
+    return CursorPage.cut(
+        found,
+        limit,
+        lambda way, one: Cursor(way, name_id(one.name)),
+        is_first=beyond is None,
+        is_backwards=is_backwards,
+        total=count_all(access, scope, kind) if count else None,
     )
 
 

@@ -1,8 +1,10 @@
 """Where a page of a list begins, as clients send it back: one format for all (docs/reference/api-conventions.md)."""
 
 import re
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from typing import NamedTuple
+from typing import Generic, NamedTuple, TypeVar
 from uuid import UUID
 
 from apps.core.domain.errors import InvalidInputError, NotFoundError
@@ -11,6 +13,7 @@ OLDER, NEWER = "older", "newer"
 CURSOR_PATTERN = r"^(older|newer)-([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})(?:_([0-9.e-]{1,32}))?$"
 EPOCH, MICROSECOND = datetime(1970, 1, 1, tzinfo=UTC), timedelta(microseconds=1)
 _CURSOR = re.compile(CURSOR_PATTERN)
+Row = TypeVar("Row")
 
 
 class Cursor(NamedTuple):
@@ -33,6 +36,38 @@ class Cursor(NamedTuple):
 
     def __str__(self) -> str:
         return f"{self.direction}-{self.id}{self.value and '_'}{self.value}"
+
+
+@dataclass(frozen=True)
+class CursorPage(Generic[Row]):
+    """A page of rows in their order, the cursors of the pages beside it, and on demand the number of all rows."""
+
+    rows: Sequence[Row]
+    older: str | None = None
+    newer: str | None = None
+    total: int | None = None
+
+    @classmethod
+    def cut(
+        cls,
+        found: Sequence[Row],
+        limit: int,
+        cursor_of: Callable[[str, Row], Cursor],
+        *,
+        is_first: bool,
+        is_backwards: bool,
+        total: int | None = None,
+    ) -> "CursorPage[Row]":
+        """Return the page of rows that were read from where it begins, one more than `limit` where there are more.
+
+        cursor_of: the cursor in a direction after a row. is_first: it begins at no cursor. is_backwards: the rows were
+        read towards the newer ones, the nearest first.
+        """
+        has_more, rows = len(found) > limit, found[:limit]
+        has_older, has_newer = (not is_first, has_more) if is_backwards else (has_more, not is_first)
+        rows = rows[::-1] if is_backwards else rows
+        older = str(cursor_of(OLDER, rows[-1])) if rows and has_older else None
+        return cls(rows, older, str(cursor_of(NEWER, rows[0])) if rows and has_newer else None, total)
 
 
 def write_value(value: datetime | float) -> str:

@@ -1,6 +1,6 @@
 """Pages of rows with a scope, the newest first, that stay stable while more arrive."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Mapping
 from typing import Annotated, Any, Generic, NamedTuple, NotRequired, Protocol, TypedDict, TypeVar
 
 from django.db.models import F, Model, Q, QuerySet
@@ -15,6 +15,7 @@ from apps.core.domain.cursors import (
     NEWER,
     OLDER,
     Cursor,
+    CursorPage,
     cursor_gone,
     read_value,
     write_value,
@@ -140,11 +141,8 @@ class Page(Generic[Row]):
             listed = listed.filter(beyond(start, upwards))
         names = ["id"] if order.column is None else ["page_place", "id"]
         rows = list(listed.order_by(*(name if upwards else f"-{name}" for name in names))[: limit + 1])
-        ahead, behind, rows = len(rows) > limit, start is not None, rows[:limit]
-        self.rows: list[Row] = rows[::-1] if backwards else rows
-        has_older, has_newer = (behind, ahead) if backwards else (ahead, behind)
-        self.older = _cursor(OLDER, self.rows[-1:]) if has_older else None
-        self.newer = _cursor(NEWER, self.rows[:1]) if has_newer else None
+        page = CursorPage.cut(rows, limit, _cursor, is_first=start is None, is_backwards=backwards)
+        self.rows, self.older, self.newer = list(page.rows), page.older, page.newer
 
 
 def place_of(row: QuerySet[Any], order: Order) -> tuple[Any, ...] | None:
@@ -214,8 +212,5 @@ def page_links(page: PageEnds, request: Request) -> dict[str, Any]:
     return links if page.total is None else {**links, "total": page.total}
 
 
-def _cursor(direction: str, rows: Sequence[Any]) -> str | None:
-    if not rows:
-        return None
-    value = write_value(rows[0].page_place) if hasattr(rows[0], "page_place") else ""
-    return str(Cursor(direction, rows[0].uuid, value))
+def _cursor(direction: str, row: Any) -> Cursor:
+    return Cursor(direction, row.uuid, write_value(row.page_place) if hasattr(row, "page_place") else "")

@@ -176,7 +176,7 @@ def list_events(
         assert chosen.end is not None
         one = plan_buckets(chosen.start, chosen.end + MICROSECOND)
         total = event_histogram(access, filters.scope, one, window=chosen, event_types=filters.types).total
-    return ListedEvents(page.rows, {}, page.older, page.newer, total)
+    return ListedEvents(tuple(page.rows), {}, page.older, page.newer, total)
 
 
 def row_of(event: EventRecord, hit: Hit | None) -> dict[str, Any]:

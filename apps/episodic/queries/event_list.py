@@ -14,7 +14,7 @@ import numpy as np
 from django.db import connection
 
 from apps.core.domain.clock import SYSTEM_CLOCK, Clock, utcnow
-from apps.core.domain.cursors import NEWER, OLDER, Cursor, cursor_gone, read_moment, write_value
+from apps.core.domain.cursors import NEWER, Cursor, CursorPage, cursor_gone, read_moment, write_value
 from apps.core.domain.errors import InvalidInputError, NotFoundError
 from apps.core.domain.filters.expression import EVERYTHING
 from apps.core.domain.filters.match import matches
@@ -120,16 +120,6 @@ def find_archived(view: ArchiveView, reach: Reach, uuid: UUID, window: Window) -
 
 
 @dataclass(frozen=True)
-class EventPage:
-    """A page of events, the newest first, the cursors of the pages beside it, and on demand the number of all."""
-
-    rows: tuple[EventRecord, ...]
-    older: str | None
-    newer: str | None
-    total: int | None = None
-
-
-@dataclass(frozen=True)
 class Wanted:
     """The events of a page: those beyond a place in the order of time, going back, or forwards if `upwards`."""
 
@@ -152,7 +142,7 @@ class Wanted:
 
 def event_list(
     access: Access, query: EventQuery, *, cursor: Cursor | None = None, count: bool = False, clock: Clock = SYSTEM_CLOCK
-) -> EventPage:
+) -> CursorPage[EventRecord]:
     """Return a page of `top_k` events of the caller's in a window. count: find out `total` as well.
 
     Raises InvalidInputError for an invalid window, NotFoundError for a cursor that names no event of the caller's,
@@ -164,17 +154,11 @@ def event_list(
         total = find_events(reach, window, query.event_types, (1, None), query.where).accumulator.counts.passed
     place = None if cursor is None else place_of(access.reach(Scope(), query.include), cursor)
     if reach.is_empty:
-        return EventPage((), None, None, total)
+        return CursorPage((), total=total)
     upwards = cursor is not None and cursor.direction == NEWER
     limit = query.top_k
     found = read_page(Wanted(reach, narrow(window, place, upwards), query, place, upwards, limit + 1))
-    ahead, behind, rows = len(found) > limit, place is not None, found[:limit]
-    if upwards:
-        rows = rows[::-1]
-    has_older, has_newer = (behind, ahead) if upwards else (ahead, behind)
-    older = cursor_of(OLDER, rows[-1]) if rows and has_older else None
-    newer = cursor_of(NEWER, rows[0]) if rows and has_newer else None
-    return EventPage(rows, older, newer, total)
+    return CursorPage.cut(found, limit, cursor_of, is_first=place is None, is_backwards=upwards, total=total)
 
 
 def place_of(reach: Reach, cursor: Cursor) -> Place:
@@ -196,9 +180,9 @@ def narrow(window: Window, place: Place | None, upwards: bool) -> Window:
     return replace(window, end=moment if window.end is None else min(window.end, moment))
 
 
-def cursor_of(direction: str, record: EventRecord) -> str:
+def cursor_of(direction: str, record: EventRecord) -> Cursor:
     """Return the cursor of the page beside an event."""
-    return str(Cursor(direction, record.uuid, write_value(record.timestamp)))
+    return Cursor(direction, record.uuid, write_value(record.timestamp))
 
 
 def read_page(wanted: Wanted) -> tuple[EventRecord, ...]:

@@ -2,7 +2,7 @@
 
 import math
 from calendar import Calendar
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import date, timedelta
 from functools import cached_property, wraps
@@ -241,7 +241,7 @@ def kinds_of(days: EventDays) -> list[CountedKind]:
     return [CountedKind(name, count) for name, count in days.by_type.items()]
 
 
-def shown_events(person: Person, events: tuple[EventRecord, ...]) -> list[dict[str, Any]]:
+def shown_events(person: Person, events: Sequence[EventRecord]) -> list[dict[str, Any]]:
     """Return events as a page shows them, each with the memory that was made of it."""
     memories = memories_of_events(person.access, [event.uuid for event in events])
     return [
