@@ -12,10 +12,8 @@ class AccountsConfig(AppConfig):
         from allauth.account.signals import password_set, user_logged_in
         from allauth.mfa.signals import authentication_failed, authenticator_added
 
-        from apps.accounts.personal.stores import STORES
         from apps.accounts.roles import ensure_after_migration
         from apps.accounts.signals import end_sessions_of_inactive, record_wrong_code, settle_invitation, show_failures
-        from apps.core.personal.registry import register_stores
 
         user_logged_in.connect(show_failures)
         authentication_failed.connect(record_wrong_code)
@@ -23,4 +21,3 @@ class AccountsConfig(AppConfig):
         password_set.connect(settle_invitation)
         post_save.connect(end_sessions_of_inactive, sender="auth.User", dispatch_uid="sessions of inactive accounts")
         post_migrate.connect(ensure_after_migration, dispatch_uid="roles")
-        register_stores(STORES)

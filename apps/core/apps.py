@@ -3,6 +3,7 @@ from typing import Any
 from django.apps import AppConfig
 from django.db.backends.signals import connection_created
 from django.db.models.signals import class_prepared
+from django.utils.module_loading import autodiscover_modules
 from django.utils.translation import gettext_lazy as _
 
 from apps.core.model_words import mark_words
@@ -22,9 +23,8 @@ class CoreConfig(AppConfig):
         from apps.core.db.identity import check_new_connection
         from apps.core.pages.refusals import REFUSALS
         from apps.core.pages.sayings import SAYINGS
-        from apps.core.personal.registry import register_stores
-        from apps.core.personal.stores import STORES
 
         connection_created.connect(check_new_connection)
-        register_stores(STORES)
         SAYINGS.add(REFUSALS)
+        # What each app has of them: stores of personal data, and sentences that it stores.
+        autodiscover_modules("personal.stores", "sayings")

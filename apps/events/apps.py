@@ -8,9 +8,6 @@ class EventsConfig(AppConfig):
     verbose_name = _("Events")
 
     def ready(self) -> None:
-        from apps.core.personal.registry import register_stores
-        from apps.events.personal.stores import STORES
         from apps.events.runs import watch_runs
 
-        register_stores(STORES)
         watch_runs()

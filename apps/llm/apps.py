@@ -6,9 +6,3 @@ class LlmConfig(AppConfig):
     name = "apps.llm"
     label = "llm"
     verbose_name = _("Models")
-
-    def ready(self) -> None:
-        from apps.core.personal.registry import register_stores
-        from apps.llm.personal.stores import STORES
-
-        register_stores(STORES)

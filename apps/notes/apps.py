@@ -6,11 +6,3 @@ class NotesConfig(AppConfig):
     name = "apps.notes"
     label = "notes"
     verbose_name = _("Notes")
-
-    def ready(self) -> None:
-        from apps.core.personal.registry import register_stores
-        from apps.notes.personal.stores import STORES
-        from apps.notes.sayings import register_sayings
-
-        register_stores(STORES)
-        register_sayings()

@@ -31,8 +31,4 @@ WORDS = (
     _("no_source"),
     _("paused"),
 )
-
-
-def register_sayings() -> None:
-    """Let pages recognise these sentences and words."""
-    SAYINGS.add((*REFUSALS,), WORDS)
+SAYINGS.add((*REFUSALS,), WORDS)

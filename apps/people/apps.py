@@ -10,11 +10,7 @@ class PeopleConfig(AppConfig):
     def ready(self) -> None:
         from django_q.signals import pre_execute
 
-        from apps.core.personal.registry import register_stores
         from apps.people.erasure.caches import caches_drop
-        from apps.people.personal.stores import STORES
-
-        register_stores(STORES)
 
         def before_task(**_: object) -> None:
             caches_drop()

@@ -8,13 +8,8 @@ class RulesConfig(AppConfig):
     verbose_name = _("Conflict rules")
 
     def ready(self) -> None:
-        from apps.core.personal.registry import register_stores
         from apps.rules.pair_judge import use_pair_judge
-        from apps.rules.personal.stores import STORES
-        from apps.rules.sayings import register_sayings
 
-        register_stores(STORES)
-        register_sayings()
         use_pair_judge()
 
     def words(self) -> set[str]:

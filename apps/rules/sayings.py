@@ -26,6 +26,4 @@ def setting_words() -> set[str]:
     return {schema["description"] for schema in schemas.values()} | choices | sections | shown
 
 
-def register_sayings() -> None:
-    """Let pages recognise these sentences and words."""
-    SAYINGS.add((*REFUSALS,), setting_words())
+SAYINGS.add((*REFUSALS,), setting_words())

@@ -8,14 +8,9 @@ class SyncConfig(AppConfig):
     verbose_name = _("Knowledge sync")
 
     def ready(self) -> None:
-        from apps.core.personal.registry import register_stores
         from apps.semantic.services import manager_register, successors_register
         from apps.sync.models import KnowledgeSource
-        from apps.sync.personal.stores import STORES
         from apps.sync.runs.pointers import find_pointers
-        from apps.sync.sayings import register_sayings
 
         manager_register("sync", lambda manager: KnowledgeSource.objects.with_manager(manager).exists())
         successors_register("sync", find_pointers)
-        register_stores(STORES)
-        register_sayings()

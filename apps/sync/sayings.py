@@ -69,14 +69,4 @@ WORDS = (
     _("webhook"),
     _("backoff"),
 )
-
-
-def register_sayings() -> None:
-    """Let pages recognise these sentences and words."""
-    SAYINGS.add(
-        (
-            *DUE,
-            *REFUSALS,
-        ),
-        WORDS,
-    )
+SAYINGS.add((*DUE, *REFUSALS), WORDS)

@@ -7,6 +7,7 @@ from django.db.models import F, Func, Q, Value
 
 from apps.accounts.models import Account, Invitation
 from apps.accounts.sessions import SessionStore, sessions_of
+from apps.core.personal.registry import register_stores
 from apps.core.personal.store import PersonalStore
 from apps.core.steps import Step, no_step
 
@@ -52,4 +53,4 @@ class AccountStore(PersonalStore):
             yield "accounts_invitation"
 
 
-STORES = (AccountStore(),)
+register_stores((AccountStore(),))

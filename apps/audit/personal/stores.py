@@ -13,6 +13,7 @@ from apps.core.pauses import PERSON
 from apps.core.personal.admin_log import models_of_users
 from apps.core.personal.columns import Columns
 from apps.core.personal.erase import ROWS_AT_ONCE, names_user, naming
+from apps.core.personal.registry import register_stores
 from apps.core.personal.store import ExportRequest, Line, PersonalStore
 from apps.core.steps import Step, no_step
 
@@ -143,4 +144,4 @@ def empty(entries: QuerySet[AuditEntry], user_id: str) -> None:
         AuditEntry.objects.filter(pk__in=own).update(actor=FORGOTTEN_PERSON)
 
 
-STORES = (AuditStore(),)
+register_stores((AuditStore(),))

@@ -10,6 +10,7 @@ from apps.core.db.user_locks import hold_users
 from apps.core.models import ApiKey, KeyDay, LockedUser, Membership, Pause
 from apps.core.personal.admin_log import AdminStore
 from apps.core.personal.columns import Columns
+from apps.core.personal.registry import register_stores
 from apps.core.personal.store import ExportRequest, Line, LineError, PersonalStore, UserTable
 from apps.core.steps import Step, no_step
 
@@ -103,4 +104,4 @@ class MembershipStore(UserTable):
         return Membership.objects.count() - before
 
 
-STORES = (KeyStore(), AdminStore(), PauseStore(), MembershipStore())
+register_stores((KeyStore(), AdminStore(), PauseStore(), MembershipStore()))

@@ -13,6 +13,7 @@ from apps.core.domain.clock import SYSTEM_CLOCK
 from apps.core.domain.errors import ConflictError
 from apps.core.domain.scope import Scope
 from apps.core.personal.columns import Columns, json_value
+from apps.core.personal.registry import register_stores
 from apps.core.personal.settings_table import SettingsStore
 from apps.core.personal.store import ExportRequest, Line, LineError, PersonalStore, SnapshotBrokenError
 from apps.core.steps import Step, no_step
@@ -189,4 +190,4 @@ class RetentionPolicyStore(SettingsStore):
     key = ("household_id",)
 
 
-STORES = (RetentionPolicyStore(), EventStore())
+register_stores((RetentionPolicyStore(), EventStore()))

@@ -9,6 +9,7 @@ from django.db.models import Q, QuerySet
 from django_q.models import OrmQ, Schedule, Task
 
 from apps.core.personal.erase import ROWS_AT_ONCE, delete_in_parts, names_user, naming
+from apps.core.personal.registry import register_stores
 from apps.core.personal.store import PersonalStore
 from apps.core.steps import Step, no_step
 from apps.events.models import Delivery, Event
@@ -113,4 +114,4 @@ def tasks_naming(user_id: str) -> list[QuerySet[Any]]:
     ]
 
 
-STORES = (OutboxStore(), QueueStore())
+register_stores((OutboxStore(), QueueStore()))

@@ -6,6 +6,7 @@ from django.db import transaction
 from django.db.models import Q, QuerySet
 
 from apps.core.personal.erase import ROWS_AT_ONCE
+from apps.core.personal.registry import register_stores
 from apps.core.personal.store import UserTable
 from apps.core.steps import Step, no_step
 from apps.llm.models import ModelCall
@@ -44,4 +45,4 @@ def empty_part() -> int:
     return ModelCall.objects.filter(pk__in=keys).update(prompt=None, answer=None)
 
 
-STORES = (CallStore(),)
+register_stores((CallStore(),))

@@ -16,6 +16,7 @@ from apps.core.db.user_locks import hold_users
 from apps.core.domain.errors import InvalidInputError, MemoryHubError
 from apps.core.domain.scope import MAX_IDENTIFIER_CHARS
 from apps.core.personal.columns import Columns
+from apps.core.personal.registry import register_stores
 from apps.core.personal.store import ExportRequest, Line, LineError, PersonalStore, UserTable
 from apps.core.steps import Step, no_step
 from apps.notes.compaction.decide import draft_of
@@ -321,4 +322,4 @@ def load_note(line: Line) -> int:
         return 1
 
 
-STORES = (NoteStore(), ConversationStore(), CompactionStore())
+register_stores((NoteStore(), ConversationStore(), CompactionStore()))

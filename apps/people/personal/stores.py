@@ -3,6 +3,7 @@
 from collections.abc import Iterator
 from contextlib import suppress
 
+from apps.core.personal.registry import register_stores
 from apps.core.personal.store import PersonalStore, UserTable
 from apps.core.steps import Step, no_step
 from apps.people.downloads.request import remove_files, stray_files
@@ -77,4 +78,4 @@ class AppStore(UserTable):
     models = (AppForgetting, ConnectionRequest)
 
 
-STORES = (ErasureStore(), DownloadStore(), PlanStore(), LookStore(), AppStore())
+register_stores((ErasureStore(), DownloadStore(), PlanStore(), LookStore(), AppStore()))

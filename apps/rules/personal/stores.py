@@ -8,6 +8,7 @@ from django.db.models import Q, QuerySet
 from apps.core.domain.errors import MemoryHubError
 from apps.core.personal.columns import Columns, read_integer
 from apps.core.personal.erase import delete_in_parts
+from apps.core.personal.registry import register_stores
 from apps.core.personal.settings_table import rows_of
 from apps.core.personal.store import ExportRequest, Line, LineError, PersonalStore
 from apps.core.steps import Step, no_step
@@ -111,4 +112,4 @@ def changes_for(user_id: str) -> QuerySet[MergeRuleVersion]:
     return MergeRuleVersion.objects.filter(before | after)
 
 
-STORES = (RuleStore(),)
+register_stores((RuleStore(),))

@@ -7,6 +7,7 @@ from django.db.models import Q
 from apps.core.db.user_locks import hold_users
 from apps.core.personal.columns import Columns
 from apps.core.personal.erase import delete_in_parts, names_user, naming
+from apps.core.personal.registry import register_stores
 from apps.core.personal.store import ExportRequest, Line, PersonalStore, UserTable
 from apps.core.steps import Step, no_step
 from apps.semantic.models import Consolidation, Memory, MemoryUse
@@ -110,4 +111,4 @@ class ConsolidationStore(UserTable):
         return len(Consolidation.objects.bulk_create(rows))
 
 
-STORES = (RoutingPolicyStore(), MemoryStore(), UseStore(), ReceiptStore(), BridgeStore(), ConsolidationStore())
+register_stores((RoutingPolicyStore(), MemoryStore(), UseStore(), ReceiptStore(), BridgeStore(), ConsolidationStore()))

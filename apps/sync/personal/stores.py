@@ -9,6 +9,7 @@ from apps.core.db.scoped import scope_filter
 from apps.core.db.user_locks import hold_users
 from apps.core.domain.errors import InvalidInputError
 from apps.core.personal.columns import Columns
+from apps.core.personal.registry import register_stores
 from apps.core.personal.store import ExportRequest, Line, LineError, PersonalStore
 from apps.core.steps import Step, no_step
 from apps.sync.models import (
@@ -119,4 +120,4 @@ class KnowledgeStore(PersonalStore):
             yield "sources of knowledge"
 
 
-STORES = (KnowledgeStore(),)
+register_stores((KnowledgeStore(),))

@@ -63,14 +63,4 @@ WORDS = (
     _("quarantined"),
     _("pruned"),
 )
-
-
-def register_sayings() -> None:
-    """Let pages recognise these sentences and words."""
-    SAYINGS.add(
-        (
-            *HINTS,
-            *OUTCOMES,
-        ),
-        WORDS,
-    )
+SAYINGS.add((*HINTS, *OUTCOMES), WORDS)

@@ -82,8 +82,4 @@ VALUES = (
     *(_("update"), _("coexist"), _("same")),
     *(_("none"), _("fast"), _("slow"), _("normal"), _("permanent")),
 )
-
-
-def register_sayings() -> None:
-    """Let pages recognise these sentences and words."""
-    SAYINGS.add((*DECIDED, *EVIDENCE), VALUES)
+SAYINGS.add((*DECIDED, *EVIDENCE), VALUES)
