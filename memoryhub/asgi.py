@@ -17,6 +17,7 @@ from apps.core.health import begin_web_process, end_web_process
 from apps.episodic.selectors import warm_up_archive
 from apps.live.services import begin_live, end_live, live_application
 from apps.llm.services import warm_up_chat_providers
+from apps.mcp.services import end_engine
 from apps.monitor.services import begin_problem_watch, end_problem_watch
 from apps.notes.services import end_notes_watch, start_notes_watch
 from apps.semantic.services import end_index, start_index
@@ -28,6 +29,7 @@ from memoryhub.web.handler import ThreadedASGIHandler
 def end_process() -> None:
     """Write what lags behind, and say that this process ends."""
     end_live()
+    end_engine()
     end_notes_watch()
     end_problem_watch()
     end_index()

@@ -66,6 +66,7 @@ INSTALLED_APPS = [
     "apps.sync",
     "apps.cockpit",
     "apps.webui",
+    "apps.mcp",
     # Measurements are no part of the product: an installation may leave the folder out.
     *(["benchmarks"] if find_spec("benchmarks") else []),
 ]
@@ -323,6 +324,8 @@ LOGGING = {
         "django.security.DisallowedHost": {"filters": ["foreign host"]},
         # It writes a traceback a second while its server is gone; live push says so once.
         "channels_redis": {"level": "CRITICAL"},
+        # It logs what clients send, such as arguments that do not fit.
+        "mcp": {"level": "CRITICAL"},
     },
 }
 

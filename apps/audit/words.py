@@ -158,6 +158,8 @@ ACTS: dict[str, Any] = {
     "learned.undo": ngettext_lazy("undid a memory", "undid %(n)s memories", "n"),
     "llm_breaker_reset.create": _("let a provider be called again"),
     "llm_tools.execute": ngettext_lazy("called a tool", "called %(n)s tools", "n"),
+    "mcp.create": ngettext_lazy("sent a message by MCP", "sent %(n)s messages by MCP", "n"),
+    "mcp_project.create": ngettext_lazy("sent a message by MCP", "sent %(n)s messages by MCP", "n"),
     "memories.create": ngettext_lazy("saved a memory", "saved %(n)s memories", "n"),
     "memory.compact": _("compacted MEMORY.md"),
     "memory_compaction_decide.create": _("decided about a compaction"),

@@ -16,3 +16,4 @@ from apps.llm.pricing.prices import prices_ensure
 from apps.llm.providers.configured import warm_up_chat_providers
 from apps.llm.status import ConfiguredModel, configured_models
 from apps.llm.tools.parameters import checked_parameters, tool_parameters
+from apps.llm.tools.requests import tool_registry, tool_run

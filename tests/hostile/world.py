@@ -46,6 +46,13 @@ NOWHERE = "00000000-0000-4000-8000-000000000000"
 SYSTEM = system_access("test")
 
 ASKED_BY_A_MODEL = '[[ABP_TOOL:memory_search]]{"query": "secret word", "explain": true, "top_k": 1000}'
+# A call that names another scope in every way that a model may think of is refused; this one is not.
+ASKED_BY_MCP = {
+    "jsonrpc": "2.0",
+    "id": 1,
+    "method": "tools/call",
+    "params": {"name": "query", "arguments": {"query": "secret word", "limit": 100, "max_tokens": 8_000}},
+}
 NEW_EVENT = {
     "timestamp": "2026-03-04T12:00:00Z",
     "event_type": "message",
@@ -66,6 +73,8 @@ ROUTES: dict[str, dict[str, Any]] = {
     "api/keys": {"GET": None, "POST": {"name": "new", "user_id": "ana"}},
     "api/keys/<uuid:uuid>": {"GET": None, "PATCH": {"name": "renamed"}, "DELETE": None},
     "api/keys/<uuid:uuid>/rotate": {"POST": {"overlap_seconds": 60}},
+    "mcp": {"POST": ASKED_BY_MCP},
+    "mcp/p/<str:project>": {"POST": ASKED_BY_MCP},
     "api/llm/models": {"GET": None},
     "api/llm/status": {"GET": None},
     "api/llm/tools": {"GET": None},
@@ -176,6 +185,8 @@ PUBLIC = {
 READS_BY_POST = {
     "api/episodic/query",
     "api/llm/tools/parse",
+    "mcp",  # asks for what the tool does, and the one in ROUTES reads
+    "mcp/p/<str:project>",
     "api/memory/prompt",
     "api/memory/commands",  # asks for what the command does, and the one in ROUTES reads
     "api/llm/tools/execute",  # asks for no more than the tool does, and the one in ROUTES reads
@@ -201,7 +212,7 @@ class Operation:
     @property
     def part(self) -> str:
         """The part of the API that it is in, such as `semantic`."""
-        return self.route.split("/")[1]
+        return self.route.removeprefix("api/").split("/")[0]
 
     @property
     def is_about_keys(self) -> bool:
@@ -218,6 +229,7 @@ class Operation:
             path.replace("<str:session_id>", "chat-7")
             .replace("<path:user_id>", "ana")
             .replace("<day:day>", "2026-03-04")
+            .replace("<str:project>", "atlas")
         )
         return api.call(method or self.method, f"/{path}", self.body)
 

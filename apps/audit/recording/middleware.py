@@ -97,7 +97,8 @@ def caller_of(request: HttpRequest, route: str) -> dict[str, Any] | None:
             "actor_kind": ActorKind.KEY, "actor": access.actor.removeprefix("key:"), "address": address,
             "detail": {"key": str(key_id)},
         }  # fmt: skip
-    if request.path.startswith("/api/") or not request.user.is_authenticated:
+    # Addresses for keys have no user without one.
+    if request.path.startswith("/api/") or request.user is None or not request.user.is_authenticated:
         return None
     name = request.user.get_username()
     return {"actor_kind": ActorKind.PERSON, "actor": name, "address": address, "detail": {}}

@@ -140,16 +140,24 @@ class ToolRegistry:
     def __iter__(self) -> Iterator[Tool]:
         return iter(self._tools.values())
 
+    def __getitem__(self, name: str) -> Tool:
+        return self._tools[name]
+
+    def __contains__(self, name: object) -> bool:
+        return name in self._tools
+
     def allowed(self, access: Access) -> list[Tool]:
         """Return the tools that a caller may use, in the order of the table."""
         return [tool for tool in self if access.allows(tool.permission)]
 
-    def execute(self, access: Access, request: ToolRequest) -> ToolResult:
+    def execute(self, access: Access, request: ToolRequest, given: Schema | None = None) -> ToolResult:
         """Run the tool of a request under the caller's access, once it is known, permitted and its parameters valid.
 
         A tool that writes takes no parameter that was cut: half a sentence would be stored as a fact.
         Errors that callers are meant to see (MemoryHubError) become part of the answer; any other is a bug, and
         is raised.
+
+        given: further parameters, of the caller and not of its model, which the schema does not know.
         """
 
         def refuse(outcome: ToolOutcome, *problems: ToolProblem, retry_after: int | None = None) -> ToolResult:
@@ -174,7 +182,7 @@ class ToolRegistry:
             by_parameter = sorted(problems, key=lambda problem: problem.attr or "")
             return refuse(ToolOutcome.INVALID_PARAMETERS, *by_parameter[:MAX_ERRORS])
         try:
-            value = tool.handler(access, parameters)
+            value = tool.handler(access, {**parameters, **(given or {})})
         except InvalidParametersError as error:
             return refuse(ToolOutcome.INVALID_PARAMETERS, *error.problems)
         except MemoryHubError as error:

@@ -21,6 +21,7 @@ class BlockProtocol(models.TextChoices):
 
     ABP = Protocol.ABP.value, "ABP"
     VCP = Protocol.VCP.value, "VCP"
+    MCP = Protocol.MCP.value, "MCP"
 
 
 class RunOutcome(models.TextChoices):

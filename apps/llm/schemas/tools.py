@@ -27,7 +27,7 @@ PERMISSIONS = [permission.value for permission in Permission]
 # The kinds of items by which providers say that a model calls a tool.
 CALL_TYPES = ("tool_use", "function", "function_call")
 _TOOL_NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
-PROTOCOLS = [protocol.value for protocol in Protocol]
+PROTOCOLS = [protocol.value for protocol in Protocol if protocol is not Protocol.MCP]
 BLOCK_PROTOCOLS = [Protocol.ABP.value, Protocol.VCP.value]
 FALLBACKS = [Protocol.VCP.value, Protocol.TEXT.value]
 MODES = [mode.value for mode in ProtocolMode]

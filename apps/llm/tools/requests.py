@@ -1,8 +1,9 @@
 """The output of a model as a request: parsed, run for a caller, and counted."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
+from typing import Any
 
 from django.conf import settings
 from django.utils.module_loading import import_string
@@ -10,7 +11,7 @@ from django.utils.module_loading import import_string
 from apps.core.domain.scope import Access
 from apps.llm import metrics
 from apps.llm.domain.protocol.parser import parse_output
-from apps.llm.domain.protocol.results import ParsedOutput, ProtocolMode
+from apps.llm.domain.protocol.results import ParsedOutput, ProtocolMode, ToolRequest
 from apps.llm.domain.protocol.statistics import measure_output
 from apps.llm.domain.tools import Tool, ToolRegistry, ToolResult
 from apps.llm.tools.counts import counted_name, output_count, runs_count
@@ -51,7 +52,21 @@ def output_execute(*, access: Access, text: str, mode: ProtocolMode = ProtocolMo
     """Run what the output of a model requests, under the caller's access. No output of a model raises."""
     parsed = output_parse(text=text, mode=mode)
     results = tuple(tool_registry().execute(access, request) for request in parsed.requests)
+    count_results(results)
+    return ExecutedOutput(parsed, results)
+
+
+def tool_run(
+    *, tools: ToolRegistry, access: Access, request: ToolRequest, given: Mapping[str, Any] | None = None
+) -> ToolResult:
+    """Run and count one request for one of some tools, under the caller's access. given: see `ToolRegistry.execute`."""
+    result = tools.execute(access, request, given)
+    count_results([result])
+    return result
+
+
+def count_results(results: Sequence[ToolResult]) -> None:
+    """Count the outcomes of requests in the table and in the metrics."""
     runs_count(results=results)
     for result in results:
         metrics.RUNS.labels(tool=counted_name(result), outcome=result.outcome).inc()
-    return ExecutedOutput(parsed, results)

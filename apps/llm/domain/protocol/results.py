@@ -9,10 +9,11 @@ Span = tuple[int, int]
 
 
 class Protocol(StrEnum):
-    """How a model requested a tool; `text` when it requested none."""
+    """How a model requested a tool; `text` when it requested none. `mcp`: by a call, and not in its output."""
 
     ABP = "abp"
     VCP = "vcp"
+    MCP = "mcp"
     TEXT = "text"
 
 

@@ -1,0 +1,92 @@
+"""MCP on a whole hub with two web processes: the SDK's own client in each revision, and the hub's end with the loop."""
+
+import asyncio
+import re
+import time
+from typing import Any
+
+import httpx2
+import pytest
+from mcp.client.client import Client
+from mcp.client.streamable_http import streamable_http_client
+
+from tests.system.hub import Hub
+
+pytestmark = [pytest.mark.xdist_group("hub"), pytest.mark.deep]
+REVISIONS = ("2026-07-28", "2025-11-25", "2025-06-18", "2025-03-26")
+
+
+@pytest.fixture(scope="module")
+def hub(make_place):
+    hub = Hub(make_place() / "hub", MEMORYHUB_WEB_PROCESSES="2", MEMORYHUB_DEFAULT_USER="ana")
+    hub.make_cluster()
+    hub.start()
+    printed = re.search(r"Operator API key\s+(\S+)", hub.said())
+    assert printed
+    hub.key = printed[1]
+    yield hub
+    hub.end()
+
+
+async def walk(hub: Hub, revision: str) -> dict[str, Any]:
+    """Do with the SDK's client what an agent does, and return what it saw."""
+    mode = revision if revision == "2026-07-28" else "legacy"
+    async with httpx2.AsyncClient(headers={"Authorization": f"Bearer {hub.key}"}, timeout=30) as http:
+        transport = streamable_http_client(f"http://127.0.0.1:{hub.port}/mcp/p/atlas", http_client=http)
+        async with Client(transport, mode=mode) as client:
+            tools = await client.list_tools()
+            fact = f"In revision {revision} the harbour opens at {revision[-2:]} o'clock."
+            saved = await client.call_tool("save", {"content": fact})
+            again = await client.call_tool("save", {"content": fact})
+            found = await client.call_tool("query", {"query": f"harbour revision {revision}", "limit": "3"})
+            wrong = await client.call_tool("query", {"query": "harbour", "user_id": "ben"})
+            recorded = await client.call_tool("record", {"content": f"Walked {revision}."})
+            profile = await client.read_resource("memoryhub://profile")
+            prompts = await client.list_prompts()
+            forgot = await client.call_tool("update", {"id": saved.structured_content["id"], "action": "forget"})
+            return {
+                "version": client.session.protocol_version,
+                "tools": [tool.name for tool in tools.tools],
+                "saved": saved.structured_content,
+                "again": again.structured_content,
+                "found": fact in found.content[0].text,
+                "wrong": (wrong.is_error, wrong.content[0].text),
+                "recorded": recorded.structured_content["changed"],
+                "profile": profile.contents[0].mime_type,
+                "prompts": len(prompts.prompts),
+                "forgot": forgot.is_error,
+            }
+
+
+@pytest.mark.parametrize("revision", REVISIONS)
+def test_client_of_the_sdk_in_each_revision(hub: Hub, revision: str, monkeypatch) -> None:
+    if revision != "2026-07-28":
+        monkeypatch.setattr("mcp.client.session.LATEST_HANDSHAKE_VERSION", revision)
+    seen = asyncio.run(walk(hub, revision))
+    assert seen["version"] == revision
+    assert seen["tools"][:2] == ["save", "update"] or seen["tools"][1:3] == ["save", "update"]
+    assert seen["saved"]["changed"]
+    assert not seen["again"]["changed"]
+    assert seen["found"]
+    assert seen["wrong"][0]
+    assert "user_id: Unknown parameter." in seen["wrong"][1]
+    assert seen["recorded"]
+    assert (seen["profile"], seen["prompts"], seen["forgot"]) == ("text/markdown", 1, False)
+
+
+def test_many_clients_at_once(hub: Hub) -> None:
+    async def all_of_them() -> list[dict[str, Any]]:
+        return await asyncio.gather(*(walk(hub, "2026-07-28") for _ in range(6)))
+
+    began = time.monotonic()
+    for seen in asyncio.run(all_of_them()):
+        assert seen["found"]
+    assert time.monotonic() - began < 60
+
+
+def test_hub_with_a_loop_ends_in_time(hub: Hub) -> None:
+    began = time.monotonic()
+    hub.process.terminate()
+    assert hub.process.wait(20) == 0
+    assert time.monotonic() - began < 15
+    assert "Traceback" not in hub.said()
