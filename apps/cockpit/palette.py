@@ -42,7 +42,7 @@ MAX_CHARS = 200
 
 
 @dataclass(frozen=True)
-class Entry:
+class PaletteEntry:
     """Something found. note: what it is. is_struck: it does not hold any more."""
 
     title: str
@@ -57,7 +57,7 @@ class Group:
     """What was found of one kind."""
 
     title: str
-    entries: tuple[Entry, ...]
+    entries: tuple[PaletteEntry, ...]
 
 
 def find_all(request: HttpRequest, text: str) -> list[Group]:
@@ -76,7 +76,7 @@ def begins(words: str, beginning: str) -> bool:
     return any(word.startswith(beginning) for word in words.split())
 
 
-def all_pages(request: HttpRequest) -> Iterator[tuple[Entry, str]]:
+def all_pages(request: HttpRequest) -> Iterator[tuple[PaletteEntry, str]]:
     """Yield every page that the viewer may see, with the words that find it."""
     from apps.cockpit.table import PAGES
 
@@ -84,7 +84,7 @@ def all_pages(request: HttpRequest) -> Iterator[tuple[Entry, str]]:
         if page.title and page.is_allowed(request):
             link = reverse(f"cockpit_{page.name}")
             yield (
-                Entry(str(page.title), gettext("Page"), link, page.icon or "web"),
+                PaletteEntry(str(page.title), gettext("Page"), link, page.icon or "web"),
                 f"{page.title} {page.words}".casefold(),
             )
     for model, model_admin in admin.site._registry.items():
@@ -93,12 +93,12 @@ def all_pages(request: HttpRequest) -> Iterator[tuple[Entry, str]]:
             link = reverse(f"admin:{model._meta.label_lower.replace('.', '_')}_changelist")
             app = str(model._meta.app_config.verbose_name)
             note = gettext("List in %(app)s") % {"app": app}
-            yield Entry(title[:1].upper() + title[1:], note, link, "list"), f"{title} {app}".casefold()
+            yield PaletteEntry(title[:1].upper() + title[1:], note, link, "list"), f"{title} {app}".casefold()
     title, words = gettext("API documentation"), gettext("api documentation developer openapi")
-    yield Entry(title, gettext("For developers"), reverse("docs"), "api"), f"{title} {words}".casefold()
+    yield PaletteEntry(title, gettext("For developers"), reverse("docs"), "api"), f"{title} {words}".casefold()
 
 
-def find_memories(request: HttpRequest, text: str) -> Iterator[Entry]:
+def find_memories(request: HttpRequest, text: str) -> Iterator[PaletteEntry]:
     """Yield memories of whatever status with the words, or the id, of a text, the newest first."""
     if not request.user.has_perm("semantic.view_memory"):
         return
@@ -110,30 +110,30 @@ def find_memories(request: HttpRequest, text: str) -> Iterator[Entry]:
             "status": memory.get_status_display(),
             "whose": whose(memory.scope),
         }
-        yield Entry(first_words(memory.content), note, link, "neurology", is_struck=not is_active)
+        yield PaletteEntry(first_words(memory.content), note, link, "neurology", is_struck=not is_active)
 
 
-def find_people(request: HttpRequest, text: str) -> Iterator[Entry]:
+def find_people(request: HttpRequest, text: str) -> Iterator[PaletteEntry]:
     """Yield people in whose ids a text occurs."""
     if not request.user.has_perm("semantic.view_memory"):
         return
     span = NameSpan(limit=SHOWN, containing=text)
     for one in memory_counts(operator_access(request), Scope(), "user_id", span):
         note = gettext("Person with %(count)s memories") % {"count": f"{one.active:,}"}
-        yield Entry(one.name, note, person_link(one.name), "person")
+        yield PaletteEntry(one.name, note, person_link(one.name), "person")
 
 
-def find_decisions(request: HttpRequest, text: str) -> Iterator[Entry]:
+def find_decisions(request: HttpRequest, text: str) -> Iterator[PaletteEntry]:
     """Yield decisions about memories with the words of a text, or the one with its id, the newest first."""
     if not request.user.has_perms(("semantic.view_memory", "semantic.view_conflict")):
         return
     for receipt in one_or_many(operator_access(request), text, conflict_get, conflicts_with_words):
         link = reverse("admin:semantic_conflict_change", args=[receipt.pk])
         note = f"{receipt.get_outcome_display()}, {receipt.get_state_display().lower()}, {moment(receipt.at)}"
-        yield Entry(first_words(receipt.candidate.content), note, link, "balance")
+        yield PaletteEntry(first_words(receipt.candidate.content), note, link, "balance")
 
 
-def find_keys(request: HttpRequest, text: str) -> Iterator[Entry]:
+def find_keys(request: HttpRequest, text: str) -> Iterator[PaletteEntry]:
     """Yield keys with the words of a text in their names; of accounts without a bound only."""
     if not request.user.has_perm("core.view_apikey") or operator_access(request).bound.named():
         return
@@ -142,7 +142,9 @@ def find_keys(request: HttpRequest, text: str) -> Iterator[Entry]:
         keys = keys.filter(name__icontains=word)
     for key in keys[:SHOWN]:
         note = gettext("Revoked key") if key.revoked_at else gettext("Key of %(whose)s") % {"whose": whose(key.scope)}
-        yield Entry(key.name, note, reverse("admin:core_apikey_change", args=[key.pk]), "key", bool(key.revoked_at))
+        yield PaletteEntry(
+            key.name, note, reverse("admin:core_apikey_change", args=[key.pk]), "key", bool(key.revoked_at)
+        )
 
 
 def one_or_many(
@@ -158,7 +160,7 @@ def one_or_many(
         return []
 
 
-Source = Callable[[HttpRequest, str], Iterator[Entry]]
+Source = Callable[[HttpRequest, str], Iterator[PaletteEntry]]
 SOURCES: tuple[tuple[Words, Source], ...] = (
     (_("Memories"), find_memories),
     (_("People"), find_people),

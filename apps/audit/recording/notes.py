@@ -18,7 +18,7 @@ MAX_NOTES = 500
 
 
 @dataclass
-class Note:
+class AuditNote:
     """An object that was changed. name: what people call it. said: a sentence of the page about the change."""
 
     object_type: str
@@ -39,17 +39,17 @@ class Note:
 class Recording:
     """What was noted so far. acts: entries in place of that of the request, as of a sign-in. left_out: notes."""
 
-    notes: dict[tuple[str, str], Note] = field(default_factory=dict)
+    notes: dict[tuple[str, str], AuditNote] = field(default_factory=dict)
     acts: list[AuditEntry] = field(default_factory=list)
     left_out: int = 0
 
-    def note(self, object_type: str, object_id: object) -> Note:
+    def note(self, object_type: str, object_id: object) -> AuditNote:
         """Return the note of an object, a new one if there is none."""
         key = (object_type, str(object_id))
         if key not in self.notes and len(self.notes) >= MAX_NOTES:
             self.left_out += 1
-            return Note(*key)
-        return self.notes.setdefault(key, Note(*key))
+            return AuditNote(*key)
+        return self.notes.setdefault(key, AuditNote(*key))
 
 
 _current: ContextVar[Recording | None] = ContextVar("audit_recording", default=None)

@@ -16,7 +16,7 @@ from django.utils.translation import gettext, gettext_lazy
 
 from apps.cockpit.activity.objects import Objects, objects_of
 from apps.cockpit.activity.phrases import ACT, BY_NAME, KINDS, EntryKind, phrase
-from apps.cockpit.activity.sources import MAX_NEW, SOURCES, Asked, count_new
+from apps.cockpit.activity.sources import MAX_NEW, SOURCES, AskedEntries, count_new
 from apps.cockpit.domain.activity import ACTOR_KINDS, THE_HUB, Entry, Group, Places, describe_actor, group, merge
 from apps.cockpit.pages import render_fragment, render_page
 from apps.core.admin.charts import Chart, Series
@@ -76,7 +76,7 @@ class Histogram:
         )
 
 
-def read_histogram(asked: Asked) -> Histogram:
+def read_histogram(asked: AskedEntries) -> Histogram:
     """Return how many entries there are in each part of a span of time."""
     minutes: Counter[datetime] = Counter()
     since = None
@@ -156,13 +156,13 @@ def allowed_kinds(request: HttpRequest) -> list[EntryKind]:
     return [kind for kind in KINDS if request.user.has_perm(kind.permission) and (kind.is_scoped or not bound)]
 
 
-def asked_of(request: HttpRequest, filters: Filters, now: datetime) -> Asked:
+def asked_of(request: HttpRequest, filters: Filters, now: datetime) -> AskedEntries:
     """Return what the sources are asked for."""
     kinds = {kind.name for kind in allowed_kinds(request) if filters.kind in ("", kind.name)}
     end = filters.end or now
     actor = filters.actor
     actors = (actor, *(f"{prefix}:{actor}" for prefix in ACTOR_KINDS)) if actor else ()
-    return Asked(
+    return AskedEntries(
         access=operator_access(request),
         kinds=frozenset(kinds),
         start=filters.start or end - SPANS[filters.span][1],
@@ -261,7 +261,7 @@ class StreamPage:
     searched: datetime | None
 
 
-def read_page(asked: Asked, places: Places) -> StreamPage:
+def read_page(asked: AskedEntries, places: Places) -> StreamPage:
     """Return the page below these places.
 
     What is older than the point to which every source was read waits for the next page, so that none is left out.

@@ -75,7 +75,7 @@ NOTE_WORDS = {
 
 
 @dataclass(frozen=True, kw_only=True)
-class Asked:
+class AskedEntries:
     """What is asked for. kinds: that the viewer may see. actors: as they are stored. start, end: the span of time."""
 
     access: Access
@@ -107,13 +107,13 @@ class Source:
     """
 
     name: str
-    rows: Callable[[Asked], QuerySet[Any] | None]
-    narrow: Callable[[QuerySet[Any], Asked], QuerySet[Any]]
+    rows: Callable[[AskedEntries], QuerySet[Any] | None]
+    narrow: Callable[[QuerySet[Any], AskedEntries], QuerySet[Any]]
     entries: Callable[[QuerySet[Any]], Iterable[Entry]]
     at: str
     position: str = "id"
 
-    def spanned(self, asked: Asked) -> QuerySet[Any] | None:
+    def spanned(self, asked: AskedEntries) -> QuerySet[Any] | None:
         """Return the rows of the span of time, the latest first; None where the viewer may see none."""
         rows = self.rows(asked)
         if rows is None:
@@ -126,7 +126,7 @@ class Source:
         found: tuple[Any, datetime] | None = rows.values_list(self.position, self.at)[size : size + 1].first()
         return found
 
-    def read(self, asked: Asked, before: int | None) -> SourceEntries:
+    def read(self, asked: AskedEntries, before: int | None) -> SourceEntries:
         """Return the entries below a position."""
         rows = self.spanned(asked)
         if rows is None:
@@ -142,7 +142,7 @@ class Source:
             return SourceEntries(entries[:LIMIT], entries[LIMIT - 1].at)
         return SourceEntries(entries) if edge is None else SourceEntries(entries, edge[1], self.shown(edge[0]) + 1)
 
-    def count_by_minute(self, asked: Asked) -> tuple[Counter[datetime], datetime | None]:
+    def count_by_minute(self, asked: AskedEntries) -> tuple[Counter[datetime], datetime | None]:
         """Return how many rows there are in each minute, and since when they are counted; None for all."""
         rows = self.spanned(asked)
         if rows is None:
@@ -154,7 +154,7 @@ class Source:
         minutes = wanted.order_by().annotate(minute=TruncMinute(self.at)).values_list("minute").annotate(Count("pk"))
         return Counter(dict(minutes)), edge[1] if edge else None
 
-    def count_new(self, asked: Asked, after: int) -> int:
+    def count_new(self, asked: AskedEntries, after: int) -> int:
         """Return how many rows came after a position, at most MAX_NEW."""
         rows = self.rows(asked)
         if rows is None:
@@ -166,7 +166,7 @@ class Source:
             wanted = wanted.filter(**{f"{self.position}__lt": window})
         return wanted.order_by().values("pk")[:MAX_NEW].count()
 
-    def newest(self, asked: Asked) -> int | None:
+    def newest(self, asked: AskedEntries) -> int | None:
         """Return the position of the newest row; None where the viewer may see none."""
         rows = self.rows(asked)
         if rows is None:
@@ -183,14 +183,14 @@ class Source:
         return int(position) if self.position == "id" else (position - EPOCH) // MICROSECOND
 
 
-def outbox_rows(asked: Asked) -> QuerySet[Any] | None:
+def outbox_rows(asked: AskedEntries) -> QuerySet[Any] | None:
     """Return the hub events inside the bound of the viewer; those without a scope are for the others."""
     if not outbox.names_of(asked.kinds):
         return None
     return Event.objects.filter(**{f"payload__{name}": value for name, value in asked.access.bound.named().items()})
 
 
-def narrow_outbox(rows: QuerySet[Any], asked: Asked) -> QuerySet[Any]:
+def narrow_outbox(rows: QuerySet[Any], asked: AskedEntries) -> QuerySet[Any]:
     """Keep the hub events of these kinds, actors and persons."""
     rows = rows.filter(name__in=outbox.names_of(asked.kinds))
     if asked.person:
@@ -204,7 +204,7 @@ def outbox_entries(rows: QuerySet[Any]) -> Iterable[Entry]:
     return map(outbox.entry_of, rows.values("id", "name", "created_at", **fields))
 
 
-def note_rows(asked: Asked) -> QuerySet[Any] | None:
+def note_rows(asked: AskedEntries) -> QuerySet[Any] | None:
     """Return the versions of notes that the viewer may see: notes belong to a person as a whole."""
     bound = asked.access.bound
     if "notes" not in asked.kinds or bound.household_id is not None or bound.persona_id is not None:
@@ -228,10 +228,10 @@ def note_entries(rows: QuerySet[Any]) -> Iterable[Entry]:
         )
 
 
-def by_columns(actor: str, person: str) -> Callable[[QuerySet[Any], Asked], QuerySet[Any]]:
+def by_columns(actor: str, person: str) -> Callable[[QuerySet[Any], AskedEntries], QuerySet[Any]]:
     """Return how rows with columns of these names are narrowed."""
 
-    def narrow(rows: QuerySet[Any], asked: Asked) -> QuerySet[Any]:
+    def narrow(rows: QuerySet[Any], asked: AskedEntries) -> QuerySet[Any]:
         if asked.person:
             rows = rows.filter(**{person: asked.person})
         return rows.filter(**{f"{actor}__in": asked.actors}) if asked.actors else rows
@@ -304,7 +304,7 @@ SOURCES = (
 )
 
 
-def count_new(asked: Asked, places: Places) -> int:
+def count_new(asked: AskedEntries, places: Places) -> int:
     """Return how many rows are newer than these places; more than MAX_NEW are not counted."""
     counts = (source.count_new(asked, after) for source in SOURCES if (after := places.before(source.name)) is not None)
     return min(sum(counts), MAX_NEW)

@@ -68,7 +68,7 @@ def sentence_of(revision: MemoryRevision, actor: str) -> str:
 
 
 @dataclass(frozen=True)
-class Source:
+class MemorySource:
     """Something that a memory came from. words: a sentence about it. said: its own words. link: to its page."""
 
     words: str
@@ -90,23 +90,23 @@ def saver(actor: str, memory: Memory) -> str:
     return _("The hub saved it.")
 
 
-def sources_of(person: Person, memory: Memory) -> list[Source]:
+def sources_of(person: Person, memory: Memory) -> list[MemorySource]:
     """Return of what a memory was made, as far as it is still there: messages, events, items of knowledge."""
     sources = []
     fact = fact_of_memory(person.access, memory.uuid)
     if fact is not None:
         message = fact.message
         words = _("From the conversation “%(name)s”") % {"name": fact.run.session_id}
-        sources.append(Source(words, message.content if message else "", message.at if message else None))
+        sources.append(MemorySource(words, message.content if message else "", message.at if message else None))
     elif memory.session_id:
-        sources.append(Source(_("From the conversation “%(name)s”") % {"name": memory.session_id}))
+        sources.append(MemorySource(_("From the conversation “%(name)s”") % {"name": memory.session_id}))
     for uuid in memory_sources(person.access, memory.uuid, SHOWN_EVENTS):
         with suppress(MemoryHubError):
             event = event_get(person.access, uuid)
             link = reverse("webui:days_event", args=[uuid])
-            sources.append(Source(_("From something that happened"), event.content, event.timestamp, link))
+            sources.append(MemorySource(_("From something that happened"), event.content, event.timestamp, link))
     item = item_of_memory(person.access, memory.uuid) if memory.managed_by else None
     if item is not None:
         words = _("From the file %(path)s of the source “%(name)s”") % {"path": item.path, "name": item.source.name}
-        sources.append(Source(words, item.title))
+        sources.append(MemorySource(words, item.title))
     return sources
