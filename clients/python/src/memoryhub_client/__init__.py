@@ -10,6 +10,7 @@
 """
 
 from memoryhub_client.asynchronous import AsyncClient
+from memoryhub_client.calls import Call
 from memoryhub_client.errors import (
     Conflict,
     HubFault,
@@ -26,6 +27,7 @@ from memoryhub_client.synchronous import Client
 
 __all__ = [
     "AsyncClient",
+    "Call",
     "Client",
     "Conflict",
     "HubFault",

@@ -80,11 +80,6 @@ def search(scope: Scope, fields: Mapping[str, Any]) -> Call[answers.SearchAnswer
     return Call("POST", "/api/semantic/search", scope.fill(fields, *TAGGED))
 
 
-def context(scope: Scope, fields: Mapping[str, Any]) -> Call[JSON]:
-    """Return the call that asks for everything a model should know for a message."""
-    return Call("POST", "/api/context", scope.fill(fields, *TAGGED))
-
-
 def get(memory_id: str) -> Call[answers.Memory]:
     """Return the call that reads a memory."""
     return Call("GET", memory_path(memory_id))

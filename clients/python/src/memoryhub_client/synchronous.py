@@ -89,10 +89,6 @@ class Client:
         """Search memories, the best first. fields: type, filter, min_confidence, last_days, timezone, explain, ..."""
         return self.send(calls.search(self.scope, {"query": query, "limit": limit, **fields}))
 
-    def context(self, message: str, *, max_tokens: int = 1_500, **fields: Any) -> dict[str, Any]:
-        """Return what a model should know of a person for a message or a task, in one answer within `max_tokens`."""
-        return self.send(calls.context(self.scope, {"message": message, "max_tokens": max_tokens, **fields}))
-
     def get(self, memory_id: str) -> answers.Memory:
         """Return a memory by its id. Raises NotFound."""
         return self.send(calls.get(memory_id))
