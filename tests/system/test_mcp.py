@@ -1,8 +1,13 @@
 """MCP on a whole hub with two web processes: the SDK's own client in each revision, and the hub's end with the loop."""
 
 import asyncio
+import os
 import re
+import shlex
+import subprocess
+import threading
 import time
+from pathlib import Path
 from typing import Any
 
 import httpx2
@@ -10,7 +15,8 @@ import pytest
 from mcp.client.client import Client
 from mcp.client.streamable_http import streamable_http_client
 
-from tests.system.hub import Hub
+from tests.mcp_front import Front
+from tests.system.hub import PROJECT, Hub, free_port
 
 pytestmark = [pytest.mark.xdist_group("hub"), pytest.mark.deep]
 REVISIONS = ("2026-07-28", "2025-11-25", "2025-06-18", "2025-03-26")
@@ -74,6 +80,11 @@ def test_client_of_the_sdk_in_each_revision(hub: Hub, revision: str, monkeypatch
     assert (seen["profile"], seen["prompts"], seen["forgot"]) == ("text/markdown", 1, False)
 
 
+def test_library_of_the_protocol_is_not_loaded_at_the_start(hub: Hub) -> None:
+    loaded = "import sys; from django.urls import resolve; resolve('/mcp'); print('mcp.server' in sys.modules)"
+    assert hub.command("shell", "-v", "0", "-c", loaded).stdout.split() == ["False"]
+
+
 def test_many_clients_at_once(hub: Hub) -> None:
     async def all_of_them() -> list[dict[str, Any]]:
         return await asyncio.gather(*(walk(hub, "2026-07-28") for _ in range(6)))
@@ -82,6 +93,24 @@ def test_many_clients_at_once(hub: Hub) -> None:
     for seen in asyncio.run(all_of_them()):
         assert seen["found"]
     assert time.monotonic() - began < 60
+
+
+@pytest.mark.skipif("MCP_CONFORMANCE" not in os.environ, reason="MCP_CONFORMANCE names no command (needs Node 22)")
+@pytest.mark.parametrize("revision", ["2025-11-25", "2026-07-28"])
+def test_conformance_suite_finds_what_is_expected(hub: Hub, revision: str, tmp_path: Path) -> None:
+    front = Front(free_port(), f"http://127.0.0.1:{hub.port}", hub.key)
+    threading.Thread(target=front.serve_forever, daemon=True).start()
+    url, expected = (
+        f"http://127.0.0.1:{front.server_port}/mcp",
+        PROJECT / f"tests/mcp_expected_failures_{revision}.yaml",
+    )
+    options = ["--url", url, "--requirements", revision, "--expected-failures", str(expected), "-o", str(tmp_path)]
+    command = [*shlex.split(os.environ["MCP_CONFORMANCE"]), "server", *options]
+    try:
+        ran = subprocess.run(command, capture_output=True, text=True, timeout=300, check=False)
+    finally:
+        front.shutdown()
+    assert ran.returncode == 0, ran.stdout[-3_000:] + ran.stderr[-1_000:]
 
 
 def test_hub_with_a_loop_ends_in_time(hub: Hub) -> None:

@@ -61,9 +61,7 @@ def read_id(text: str) -> UUID:
     try:
         return UUID(text.strip().strip("[]()<>`\"' "))
     except ValueError:
-        raise InvalidInputError(
-            "Not an id of a memory: copy one from an answer of context or query.", attr="id"
-        ) from None
+        raise InvalidInputError("Not an id of a memory: copy one from an answer of query or save.", attr="id") from None
 
 
 def record(access: Access, parameters: Mapping[str, Any]) -> Json:
@@ -80,7 +78,7 @@ SAVE = Tool(
     description=(
         "Save one fact that should be known in later conversations: a preference, a decision, a person, a plan. Use it "
         "when the user states such a fact or asks you to remember. Not for what happened (record), and not for text "
-        "that context or query returned. Saving again what is known changes nothing."
+        "that query returned. Saving again what is known changes nothing."
     ),
     permission=Permission.WRITE,
     handler=save,
@@ -102,7 +100,7 @@ SAVE = Tool(
 UPDATE = Tool(
     name="update",
     description=(
-        "Change one memory by its id, from context or query. correct: replace a wrong or outdated text. forget: when "
+        "Change one memory by its id, from query. correct: replace a wrong or outdated text. forget: when "
         "the user wants it gone. reinforce: the user confirmed it."
     ),
     permission=Permission.WRITE,
