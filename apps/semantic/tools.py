@@ -13,7 +13,7 @@ from apps.llm.domain.tools import Tool, object_schema
 from apps.llm.services import checked_parameters, tool_parameters
 from apps.semantic import services
 from apps.semantic.schemas.memories import MemoryInput, MemoryOutput, SaveOutput, make_draft, render_memory, render_save
-from apps.semantic.schemas.search import SearchInput, SearchOutput, make_query, render_search
+from apps.semantic.schemas.search import AUTO, SearchInput, SearchOutput, make_query, render_search
 
 _UUID = r"^[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}$"
 
@@ -25,8 +25,8 @@ def save_memory(access: Access, parameters: Mapping[str, Any]) -> SaveOutput:
 
 
 def search_memories(access: Access, parameters: Mapping[str, Any]) -> SearchOutput:
-    """Find memories, the best first; of knowledge what is in force, unless the model asks for more."""
-    query = make_query(checked_parameters(SearchInput, {"in_force": True, **parameters}))
+    """Find memories, the best first; what is relevant and in force, unless the model asks for more."""
+    query = make_query(checked_parameters(SearchInput, {"in_force": True, "min_relevance": AUTO, **parameters}))
     return render_search(services.memory_search(access, query), utcnow(SYSTEM_CLOCK), query.explain)
 
 
@@ -54,7 +54,7 @@ MEMORY_SAVE = Tool(
 
 MEMORY_SEARCH = Tool(
     name="memory_search",
-    description="Find memories by meaning and by words, best match first.",
+    description="Find memories by meaning and by words, best match first; nothing if nothing is relevant.",
     permission=Permission.READ,
     handler=search_memories,
     parameters=tool_parameters(
@@ -62,7 +62,10 @@ MEMORY_SEARCH = Tool(
         required=("query",),
         exclude=("embedding",),
         descriptions={
-            "in_force": "Only decisions and rules that are in force. Default true; false gives what they replaced, too."
+            "in_force": (
+                "Only decisions and rules that are in force. Default true; false gives what they replaced, too."
+            ),
+            "min_relevance": "0 to 1. Without it weak matches are left out; 0 gives them, too.",
         },
     ),
 )

@@ -21,6 +21,7 @@ FILTERS = {
     "time_window": _("It happened %(happened)s, outside the time that the question asked for."),
     "min_confidence": _("Its confidence is too low."),
     "min_similarity": _("Its meaning is not close enough."),
+    "min_relevance": _("It fits only weakly."),
 }
 
 
@@ -70,6 +71,7 @@ def result_rows(result: SearchResult, query: SearchQuery, viewer: Access) -> lis
                 "when": moment(memory.occurred_at or memory.created_at),
                 "origin": memory.origin,
                 "score": f"{hit.score:.3f}",
+                "relevance": "" if hit.relevance is None else f"{hit.relevance:.2f}",
                 "parts": score_parts(hit, result.mode, longest),
                 "words": ", ".join(f"{share.term} {share.score:.2f}" for share in hit.terms),
                 "notes": tuple(notes),

@@ -25,6 +25,7 @@ from apps.core.models import ApiKey
 from apps.core.pages.sayings import say
 from apps.core.selectors import usable_keys, with_foreign
 from apps.retrieval.domain.query import DEFAULT_TOP_K, SearchMode, SearchQuery
+from apps.retrieval.domain.relevance import MIN_RELEVANCE
 from apps.semantic.selectors import known_identifiers, memory_counts
 from apps.semantic.services import memories_missing, memory_search, question_line
 
@@ -77,6 +78,7 @@ class AskForm(forms.Form):
     end = forms.DateTimeField(
         required=False, label=_("Happened until"), widget=forms.DateTimeInput(attrs={"type": "datetime-local"})
     )
+    relevant = forms.BooleanField(required=False, label=_("Leave out weak matches, as tools of assistants do"))
     granted = forms.BooleanField(required=False, label=_("Include the owners that the key was granted (include)"))
 
     def __init__(self, *args: Any, viewer: Access, keys: Sequence[ApiKey], **kwargs: Any) -> None:
@@ -119,6 +121,7 @@ class AskForm(forms.Form):
             top_k=data["top_k"] or DEFAULT_TOP_K,
             start=data["start"],
             end=data["end"],
+            min_relevance=MIN_RELEVANCE if data["relevant"] else None,
             explain=True,
         )
 
@@ -182,6 +185,7 @@ def answer_of(form: AskForm, viewer: Access) -> dict[str, Any]:
         "is_complete": missing.is_complete,
         "considered": result.ranking.considered,
         "matched": result.ranking.matched,
+        "weak": result.ranking.filtered.get("min_relevance", 0),
         "took_ms": f"{result.took_ms:.1f}",
         "index": result.index,
     }

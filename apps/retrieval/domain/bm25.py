@@ -27,13 +27,15 @@ class KeywordScores:
 
     has_word: which slots have a word of the query, and not only single characters of one. details: per query term,
     kept when asked for. least: with what scores are compared at least. Pairs of characters are found by chance in
-    many rows, so that the best of these may be as good as nothing.
+    many rows, so that the best of these may be as good as nothing. information: of the question, the
+    sum of the weights of its terms.
     """
 
     scores: list[Floats]
     has_word: list[Bools]
     details: list["TermDetail"]
     least: float = 0.0
+    information: float = 0.0
 
     def maximum(self) -> float:
         """Return the best score of all; 0.0 when no word was found."""
@@ -76,6 +78,7 @@ def keyword_scores(
     has_word = [np.zeros(store.size, dtype=np.bool_) for store in stores]
     details: list[TermDetail] = []
     possible = 0.0  # of a row of mean length that has every word once
+    information = 0.0
     days = None if zone is None else [DaysOfRows(store, zone) for store in stores]
     for word in asked.all:
         if days is not None and is_date_word(word):
@@ -86,6 +89,7 @@ def keyword_scores(
         having = sum(int(np.count_nonzero(w)) for w in weights)
         idf = asked.weight(word) * inverse_document_frequency(documents, having)
         possible += asked.weight(word) * inverse_document_frequency(documents, max(having, 1))
+        information += idf
         shares = [idf * w * (K1 + 1) / (w + norm) for w, norm in zip(weights, norms, strict=True)]
         for total, share in zip(scores, shares, strict=True):
             total += share
@@ -94,7 +98,7 @@ def keyword_scores(
                 has |= share > 0
         if keep_details:
             details.append(TermDetail(word, idf, np.concatenate(weights), np.concatenate(shares)))
-    return KeywordScores(scores, has_word, details, possible if asked.has_pairs else 0.0)
+    return KeywordScores(scores, has_word, details, possible if asked.has_pairs else 0.0, information)
 
 
 def inverse_document_frequency(documents: int, having: int) -> float:

@@ -38,6 +38,7 @@ class SearchQuery:
     in_force: leave out what follows an item that is not in force; otherwise it comes below what is.
     where: a filter of the rows. allowed: the ids of those that pass it, found out by the store.
     is_read: whether the embedder reads the query; of one that it does not the words alone make a hybrid score.
+    min_relevance: what is less relevant is left out (`domain.relevance`); None for everything.
     zone: in which days and weekdays of the query are meant; None for the day of each row's writer.
     """
 
@@ -49,6 +50,7 @@ class SearchQuery:
     top_k: int = DEFAULT_TOP_K
     min_similarity: float | None = None
     min_confidence: float | None = None
+    min_relevance: float | None = None
     start: datetime | None = None
     end: datetime | None = None
     tags: Mapping[str, str] = field(default_factory=dict)
@@ -117,7 +119,8 @@ class Hit(NamedTuple):
     id: of the row. score: in which results are ordered. similarity: cosine, None where no vector was compared.
     keyword: BM25, None where no words were. substance: the factor of a hybrid score, see `domain.substance`.
     happened: in seconds since the epoch. precedence: None where the score alone made its place. vector_weight: that of
-    the cosine in a hybrid score.
+    the cosine in a hybrid score. relevance: how likely it is what was asked for, see `domain.relevance`;
+    None where nothing could tell.
     """
 
     id: int
@@ -130,6 +133,7 @@ class Hit(NamedTuple):
     happened: float = 0.0
     precedence: Precedence | None = None
     vector_weight: float = VECTOR_WEIGHT
+    relevance: float | None = None
 
 
 @dataclass(frozen=True)

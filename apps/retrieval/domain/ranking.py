@@ -15,6 +15,7 @@ from apps.retrieval.domain.matters import WINDOW, find_matters, put_newer_first
 from apps.retrieval.domain.planner import DEFAULT_COSTS, SearchCosts, SearchWay
 from apps.retrieval.domain.postings import Bools, Floats, Slots
 from apps.retrieval.domain.query import EMPTY_RANKING, Hit, Pair, Ranking, SearchMode, SearchQuery, TermShare
+from apps.retrieval.domain.relevance import BEST_OF, Background, Evidence, gather_evidence, relevance_of
 from apps.retrieval.domain.rows import RowStore
 from apps.retrieval.domain.substance import BREVITY_CUT, QUESTION_CUT
 from apps.retrieval.domain.text.asked import NOTHING_ASKED, AskedTerms, asked_terms
@@ -56,14 +57,16 @@ def rank(
     now: datetime,
     half_lives: HalfLives,
     costs: SearchCosts = DEFAULT_COSTS,
+    background: Background | None = None,
 ) -> Ranking:
     """Return the best `query.top_k` of the rows in `scope`, ties broken by the newer one.
 
     scope: of all stores, or one for each of them.
     vector: the query's unit vector, or None when similarity is not needed. terms: see `terms_of`; both are made
-    before the stores are locked. costs: of the ways to the nearest rows.
+    before the stores are locked. costs: of the ways to the nearest rows. background: what cosines are compared with to
+    judge the relevance of hits; None where they say nothing of the query.
     """
-    ranking = rank_by_score(query, scope, vector, terms, stores, now, half_lives, costs)
+    ranking = rank_by_score(query, scope, vector, terms, stores, now, half_lives, costs, background)
     return replace(ranking, hits=put_newer_first(ranking.hits, ranking.pairs)[: query.top_k])
 
 
@@ -76,6 +79,7 @@ def rank_by_score(
     now: datetime,
     half_lives: HalfLives,
     costs: SearchCosts = DEFAULT_COSTS,
+    background: Background | None = None,
 ) -> Ranking:
     """Return the same in the order of the scores, and which hits speak of one matter where the query asks for it.
 
@@ -85,8 +89,9 @@ def rank_by_score(
     visible = [visible_slots(store, one, now) for store, one in zip(stores, scopes, strict=True)]
     if not any(mask.any() for mask in visible):
         return EMPTY_RANKING
-    if query.effective_mode is SearchMode.VECTOR and query.min_similarity is None and vector is not None:
-        return rank_nearest(query, vector, stores, visible, now, half_lives, costs)
+    needs_all = query.min_similarity is not None or query.min_relevance is not None
+    if query.effective_mode is SearchMode.VECTOR and not needs_all and vector is not None:
+        return rank_nearest(query, vector, stores, visible, now, half_lives, costs, background)
     words = None
     if query.effective_mode is not SearchMode.VECTOR:
         words = keyword_scores(terms, stores, visible, keep_details=query.explain, zone=query.zone)
@@ -100,13 +105,76 @@ def rank_by_score(
         filters.append(("min_similarity", scored.similarity >= query.min_similarity - _ROUNDING))
     if query.effective_mode is SearchMode.KEYWORD and words is not None:
         filters.append(("no_common_word", concatenate(words.has_word)))
-    remaining, _, filtered = apply_filters(filters, concatenate(visible))
+    considered = concatenate(visible)
+    remaining, _, filtered = apply_filters(filters, considered)
     matched = np.flatnonzero(remaining)
-    best = best_slots(scored, matched, max(query.top_k, WINDOW) if query.current_first else query.top_k)
+    best = best_slots(scored, matched, max(query.top_k, WINDOW if query.current_first else BEST_OF))
     similarities = None if scored.similarity is None else scored.similarity[best[:WINDOW]]
     matters = find_matters(query, stores, best[:WINDOW], scored.score[best[:WINDOW]], similarities)
-    hits = (make_hit(query, scored, slot, words) for slot in with_newer(best, scored.ids, query.top_k, matters.pairs))
+    rows = int(np.count_nonzero(considered))
+    evidence = evidence_of(scored, best, words, background if query.is_read else None, rows)
+    relevant = relevant_slots(query, evidence, scored.ids, best[:WINDOW], matters.pairs)
+    window = best
+    if relevant is not None:
+        matched = np.flatnonzero(remaining & relevant)
+        filtered["min_relevance"] = int(np.count_nonzero(remaining)) - len(matched)
+        best = best_slots(scored, matched, len(window))
+    shown = with_newer(best, scored.ids, query.top_k, matters.pairs)
+    likely = relevance_by_slot(evidence, scored.ids, np.union1d(window, shown), matters.pairs)
+    hits = [make_hit(query, scored, slot, words)._replace(relevance=likely.get(slot)) for slot in shown]
     return Ranking(tuple(hits), len(matched), filtered, pairs=matters.pairs, notes=matters.notes)
+
+
+def relevant_slots(
+    query: SearchQuery, evidence: Evidence, ids: npt.NDArray[np.int64], best: Slots, pairs: Sequence[Pair]
+) -> Bools | None:
+    """Return which slots are as relevant as a query asks for; None where it does not ask, or where nothing can tell."""
+    if query.min_relevance is None or (relevance := relevance_of(evidence)) is None:
+        return None
+    raise_newer(relevance, ids, best, pairs)
+    return np.asarray(relevance >= query.min_relevance)
+
+
+def relevance_by_slot(
+    evidence: Evidence, ids: npt.NDArray[np.int64], slots: Slots, pairs: Sequence[Pair]
+) -> dict[int, float]:
+    """Return how relevant some slots are; nothing where nothing can tell."""
+    slots = slots.astype(np.int64)
+    likely = relevance_of(take(evidence, slots))
+    if likely is None:
+        return {}
+    raise_newer(likely, ids[slots], np.arange(len(slots)), pairs)
+    return dict(zip(slots.tolist(), likely.tolist(), strict=True))
+
+
+def evidence_of(
+    scored: ScoredRows, best: Slots, words: KeywordScores | None, background: Background | None, rows: int
+) -> Evidence:
+    """Return what is known of the relevance of every slot. best: the best slots in order."""
+    information = 0.0 if words is None else words.information
+    return gather_evidence(
+        scored.similarity, scored.keyword, scored.substance, best[:BEST_OF], background, information, rows
+    )
+
+
+def take(evidence: Evidence, slots: Slots) -> Evidence:
+    """Return the evidence of some slots alone."""
+    nearness, coverage, substance = (
+        None if part is None else part[slots] for part in (evidence.nearness, evidence.coverage, evidence.substance)
+    )
+    return evidence._replace(nearness=nearness, coverage=coverage, substance=substance)
+
+
+def raise_newer(relevance: Floats, ids: npt.NDArray[np.int64], slots: Slots, pairs: Sequence[Pair]) -> None:
+    """Make the newer one of each pair as relevant as the older one, of which it speaks as well. Changes `relevance`."""
+    slot_of = dict(zip(ids[slots].tolist(), slots.tolist(), strict=True)) if pairs else {}
+    for _ in pairs:  # a chain of pairs is as long as there are pairs, at most
+        before = relevance[slots].copy()
+        for newer, older, _by in pairs:
+            if newer in slot_of and older in slot_of:
+                relevance[slot_of[newer]] = max(relevance[slot_of[newer]], relevance[slot_of[older]])
+        if np.array_equal(before, relevance[slots]):
+            break
 
 
 def with_newer(best: Slots, ids: npt.NDArray[np.int64], top_k: int, pairs: Sequence[Pair]) -> list[int]:
@@ -123,6 +191,7 @@ def rank_nearest(
     now: datetime,
     half_lives: HalfLives,
     costs: SearchCosts,
+    background: Background | None,
 ) -> Ranking:
     """Rank by similarity alone, so that only the rows near the vector are read."""
     filters = row_filters(query, stores)
@@ -146,10 +215,15 @@ def rank_nearest(
     matters = find_matters(query, stores, slots[top], similarities[top], similarities[top])
     shown = with_newer(best, ids, query.top_k, matters.pairs)
     columns = ids[shown], similarities[shown].round(6), confidence[shown].round(6), happened[shown]
+    rows = sum(int(np.count_nonzero(mask)) for mask in visible)
+    likely = relevance_of(gather_evidence(similarities, None, None, best[:BEST_OF], background, 0.0, rows))
     hits = tuple(
         Hit(row, cosine, similarity=cosine, keyword=None, substance=1.0, confidence=sure, happened=moment)
         for row, cosine, sure, moment in zip(*(column.tolist() for column in columns), strict=True)
     )
+    if likely is not None:
+        raise_newer(likely, ids, best, matters.pairs)
+        hits = tuple(hit._replace(relevance=each) for hit, each in zip(hits, likely[shown].tolist(), strict=True))
     ways = sorted({part.way for part in near if len(part.slots)})
     return Ranking(hits, matched, filtered, "+".join(ways) or SearchWay.SCAN, *matters)
 

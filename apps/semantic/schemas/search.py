@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import Annotated, Any, NotRequired, TypedDict
 
+from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from apps.core.domain.clock import SYSTEM_CLOCK, utcnow
@@ -25,6 +26,7 @@ from apps.core.schemas.serializers import scope_of
 from apps.core.schemas.windows import MAX_DAYS, TimezoneField, WindowInput, settle_time_window
 from apps.retrieval.domain.explain import explain_hit
 from apps.retrieval.domain.query import DEFAULT_TOP_K, MAX_TOP_K, SearchMode, SearchQuery
+from apps.retrieval.domain.relevance import MIN_RELEVANCE
 from apps.semantic.domain.filters import MEMORY_FIELDS
 from apps.semantic.domain.memory import TAGS
 from apps.semantic.domain.standing import share_of_score
@@ -35,6 +37,20 @@ from apps.semantic.search.search import Found, SearchResult
 
 MAX_QUERY_CHARS = 10_000
 INCLUDE = "Owners to search besides the scope, such as team:platform: everything of theirs that the key may read."
+
+
+AUTO = "auto"
+
+
+@extend_schema_field({"oneOf": [{"type": "number", "minimum": 0, "maximum": 1}, {"type": "string", "enum": [AUTO]}]})
+class RelevanceField(StrictFloatField):
+    """A number from 0 to 1, or `auto`, which becomes the number for what is asked for."""
+
+    def __init__(self, **kwargs: Any) -> None:
+        super().__init__(min_value=0, max_value=1, **kwargs)
+
+    def to_internal_value(self, data: Any) -> float:
+        return MIN_RELEVANCE if data == AUTO else super().to_internal_value(data)
 
 
 class SearchInput(TagsInput):
@@ -52,6 +68,12 @@ class SearchInput(TagsInput):
         required=False, min_value=1, max_value=MAX_TOP_K, help_text="The same as `limit`; send one of the two."
     )
     min_similarity = StrictFloatField(required=False, allow_null=True, min_value=-1, max_value=1)
+    min_relevance = RelevanceField(
+        required=False,
+        allow_null=True,
+        help_text="Leave out what is less relevant than this, 0 to 1; `auto` for the hub's choice. Default: nothing is "
+        "left out. The answer may be empty.",
+    )
     min_confidence = share_field("Only memories whose present confidence is at least this.")
     time_window = WindowInput(required=False, allow_null=True)
     last_days = StrictFloatField(required=False, allow_null=True, min_value=0, max_value=MAX_DAYS)
@@ -116,6 +138,7 @@ def make_query(data: Mapping[str, Any]) -> SearchQuery:
         top_k=chosen_limit(data, DEFAULT_TOP_K),
         min_similarity=data.get("min_similarity"),
         min_confidence=data.get("min_confidence"),
+        min_relevance=data.get("min_relevance"),
         start=start,
         end=window.get("end"),
         tags=tags,
@@ -134,7 +157,9 @@ class DiagnosticsOutput(TypedDict):
     matched_count: Annotated[int, "Passed every filter, before `limit`."]
     filtered_count: Annotated[int, "Failed a filter."]
     considered_count: Annotated[int, "Visible in the scope."]
-    filtered: Annotated[dict[str, int], "By the first filter that they failed."]
+    filtered: Annotated[
+        dict[str, int], "By the first filter that they failed; `min_relevance` is how many were too weak."
+    ]
     index: Annotated[str | None, "How the vectors were searched; null for a key with a household or persona."]
     mode: Annotated[str, serializers.ChoiceField(choices=[mode.value for mode in SearchMode])]
     took_ms: float
@@ -167,6 +192,10 @@ class FoundOutput(TypedDict):
     score: Annotated[float, "What results are ordered by, apart from `current_first` and whether an item is in force."]
     similarity: Annotated[float | None, "Cosine, -1 to 1; null when none was computed."]
     confidence: float
+    relevance: Annotated[
+        float | None,
+        "How likely it is what was asked for, 0 to 1, the same for every search; null where nothing tells.",
+    ]
     conflict: Annotated[OpenConflictOutput | None, "An open conflict that concerns the memory."]
     replaced: Annotated[ReplacedOutput | None, "For a replaced memory: what replaced it. It is ranked after that one."]
     in_force: Annotated[bool, "False for an item of knowledge that is not in force."]
@@ -192,6 +221,7 @@ def render_search(result: SearchResult, now: datetime, explain: bool) -> SearchO
             "score": hit.score,
             "similarity": hit.similarity,
             "confidence": hit.confidence,
+            "relevance": hit.relevance,
             "conflict": render_conflict(memory, one.conflict),
             "replaced": None,
             "in_force": memory.is_in_force,

@@ -142,4 +142,6 @@ def absence_of(
         return Absence.FILTERED, "min_confidence"
     if query.min_similarity is not None and hit.similarity is not None and hit.similarity < query.min_similarity:
         return Absence.FILTERED, "min_similarity"
+    if query.min_relevance is not None and hit.relevance is not None and hit.relevance < query.min_relevance:
+        return Absence.FILTERED, "min_relevance"
     return Absence.RANK, ""

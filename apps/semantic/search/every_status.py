@@ -21,7 +21,7 @@ from apps.semantic.models import half_lives
 from apps.semantic.querysets import MemoryQuerySet
 from apps.semantic.search.costs import read_search_costs
 from apps.semantic.search.replaced import speaks_of
-from apps.semantic.search.search import query_vector, reads_query
+from apps.semantic.search.search import query_background, query_vector, reads_query
 from apps.semantic.store.embedding_space import with_current_space
 
 # So many memories are ranked at most. Where there are more, half of them are the nearest by vector, and half the newest
@@ -52,7 +52,8 @@ def memories_rank(memories: MemoryQuerySet, query: SearchQuery, clock: Clock = S
             store.apply(rows)
             stores.append(store)
         costs = read_search_costs(space.dimension)
-        ranking = rank_by_score(plain, Scope(), vector, terms, stores, utcnow(clock), half_lives(), costs)
+        now, background = utcnow(clock), query_background(plain, vector, space)
+        ranking = rank_by_score(plain, Scope(), vector, terms, stores, now, half_lives(), costs, background)
         return replace(ranking, hits=ranking.hits[: plain.top_k]), stores
 
     return with_current_space(rank_in)

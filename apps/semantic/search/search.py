@@ -20,6 +20,7 @@ from apps.llm.services import can_read
 from apps.retrieval.domain.matters import is_statement, put_newer_first
 from apps.retrieval.domain.query import EMPTY_RANKING, MAX_TOP_K, Hit, Kinship, Pair, Ranking, SearchMode, SearchQuery
 from apps.retrieval.domain.ranking import rank_by_score, terms_of
+from apps.retrieval.domain.relevance import Background
 from apps.retrieval.domain.rows import RowStore
 from apps.rules.domain.statements.read import statements_of
 from apps.rules.domain.statements.statement import Mood
@@ -38,6 +39,7 @@ from apps.semantic.search.fetch import (
 from apps.semantic.search.in_force import read_successors
 from apps.semantic.search.replaced import Replacement, replaced_hits
 from apps.semantic.selectors import users_in
+from apps.semantic.store.background import space_background
 from apps.semantic.store.embedding_space import SpaceChangedError, current_space, embed, forget_space, given_vector
 from apps.semantic.uses.record import memory_uses
 
@@ -146,10 +148,12 @@ def _search_reach(access: Access, reach: Reach, query: SearchQuery, space: Embed
     query = replace(query, is_read=reads_query(query))
     users = list(scopes)
     terms, vector, costs = terms_of(query), query_vector(query, space), read_search_costs(space.dimension)
+    background = query_background(query, vector, space)
 
     def search(query: SearchQuery) -> Ranked:
         def rank_rows(rows: Sequence[RowStore]) -> Ranking:
-            return rank_by_score(query, list(scopes.values()), vector, terms, rows, utcnow(clock), half_lives(), costs)
+            places, now = list(scopes.values()), utcnow(clock)
+            return rank_by_score(query, places, vector, terms, rows, now, half_lives(), costs, background)
 
         cached = _search_cached(access, query, users, space, rank_rows)
         return cached or _search_refreshed(access, query, users, space, rank_rows)
@@ -162,7 +166,7 @@ def _search_reach(access: Access, reach: Reach, query: SearchQuery, space: Embed
     for first in found:
         followed.append(first)
         for memory, hit, replacement in replaced.get(first.memory.pk, ()):
-            scored = hit._replace(score=first.hit.score)
+            scored = hit._replace(score=first.hit.score, relevance=first.hit.relevance)
             followed.append(Found(memory, scored, first.conflict, None, replacement))
     return ranking, tuple(followed[: query.top_k])
 
@@ -202,7 +206,13 @@ def order_by_standing(
     if missing:  # with the scores that a search gives them, 0 for those that it would not find by itself
         allowed = np.array(sorted(missing), dtype=np.int64)
         alone = replace(
-            query, where=None, allowed=allowed, min_similarity=None, current_first=False, top_k=len(missing)
+            query,
+            where=None,
+            allowed=allowed,
+            min_similarity=None,
+            min_relevance=None,
+            current_first=False,
+            top_k=len(missing),
         )
         hits = {hit.id: hit for hit in search(alone)[0].hits}
         for pk, one in missing.items():
@@ -211,7 +221,11 @@ def order_by_standing(
         by = successors.get(memory.pk, [])
         known[memory.pk] = known[memory.pk]._replace(succeeded_by=tuple(one.uuid for one in by))
         for one in by:
-            known[one.pk] = known[one.pk]._replace(succeeds=known[one.pk].succeeds or memory.uuid)
+            # What took the place of an answer is as relevant as that.
+            hit, likely = known[one.pk].hit, known[memory.pk].hit.relevance
+            if likely is not None and (one.pk in missing or likely > (hit.relevance or 0.0)):
+                hit = hit._replace(relevance=likely)
+            known[one.pk] = known[one.pk]._replace(hit=hit, succeeds=known[one.pk].succeeds or memory.uuid)
     standings = [
         Standing(
             one.memory.pk,
@@ -256,6 +270,13 @@ def query_vector(query: SearchQuery, space: EmbeddingSpace) -> npt.NDArray[np.fl
 def reads_query(query: SearchQuery) -> bool:
     """Return whether the vector of a query says something: the caller's does."""
     return query.embedding is not None or query.query is None or can_read(query.query)
+
+
+def query_background(
+    query: SearchQuery, vector: npt.NDArray[np.float32] | None, space: EmbeddingSpace
+) -> Background | None:
+    """Return what cosines with a query are compared with; None where they say nothing of it."""
+    return None if vector is None or not query.is_read else space_background(space)
 
 
 def _search_cached(
