@@ -112,15 +112,19 @@ def rank_by_score(
     similarities = None if scored.similarity is None else scored.similarity[best[:WINDOW]]
     matters = find_matters(query, stores, best[:WINDOW], scored.score[best[:WINDOW]], similarities)
     rows = int(np.count_nonzero(considered))
-    evidence = evidence_of(scored, best, words, background if query.is_read else None, rows)
-    relevant = relevant_slots(query, evidence, scored.ids, best[:WINDOW], matters.pairs)
-    window = best
-    if relevant is not None:
-        matched = np.flatnonzero(remaining & relevant)
-        filtered["min_relevance"] = int(np.count_nonzero(remaining)) - len(matched)
-        best = best_slots(scored, matched, len(window))
+    known = background if query.is_read else None
+    evidence, window = evidence_of_best(scored, best, words, known, rows), best
+    likely = relevance_by_slot(evidence, scored.ids, window, matters.pairs)
+    if query.min_relevance is not None:
+        everything = evidence_of(scored, best, words, known, rows)
+        relevant = relevant_slots(query, everything, scored.ids, best[:WINDOW], matters.pairs)
+        if relevant is not None:
+            matched = np.flatnonzero(remaining & relevant)
+            filtered["min_relevance"] = int(np.count_nonzero(remaining)) - len(matched)
+            best = best_slots(scored, matched, len(window))
+            slots = np.union1d(window, best)
+            likely = relevance_by_slot(take(everything, slots), scored.ids, slots, matters.pairs)
     shown = with_newer(best, scored.ids, query.top_k, matters.pairs)
-    likely = relevance_by_slot(evidence, scored.ids, np.union1d(window, shown), matters.pairs)
     hits = [make_hit(query, scored, slot, words)._replace(relevance=likely.get(slot)) for slot in shown]
     return Ranking(tuple(hits), len(matched), filtered, pairs=matters.pairs, notes=matters.notes)
 
@@ -138,9 +142,8 @@ def relevant_slots(
 def relevance_by_slot(
     evidence: Evidence, ids: npt.NDArray[np.int64], slots: Slots, pairs: Sequence[Pair]
 ) -> dict[int, float]:
-    """Return how relevant some slots are; nothing where nothing can tell."""
-    slots = slots.astype(np.int64)
-    likely = relevance_of(take(evidence, slots))
+    """Return how relevant some slots are; nothing where nothing can tell. evidence: of these slots, in their order."""
+    likely = relevance_of(evidence)
     if likely is None:
         return {}
     raise_newer(likely, ids[slots], np.arange(len(slots)), pairs)
@@ -155,6 +158,16 @@ def evidence_of(
     return gather_evidence(
         scored.similarity, scored.keyword, scored.substance, best[:BEST_OF], background, information, rows
     )
+
+
+def evidence_of_best(
+    scored: ScoredRows, best: Slots, words: KeywordScores | None, background: Background | None, rows: int
+) -> Evidence:
+    """Return the same of the best slots alone, in their order: without a cut no other one is asked about."""
+    information = 0.0 if words is None else words.information
+    similarity, keyword = (None if part is None else part[best] for part in (scored.similarity, scored.keyword))
+    first = np.arange(min(BEST_OF, len(best)))
+    return gather_evidence(similarity, keyword, scored.substance[best], first, background, information, rows)
 
 
 def take(evidence: Evidence, slots: Slots) -> Evidence:
