@@ -30,7 +30,7 @@ from apps.rules.domain.statements.language import ENGLISH, language_of
 # updates of unseen stories 98% are.
 READ_COSINE, READ_SHARING_COSINE, READ_WORDS = 0.3, 0.2, 1
 # What is about something else with this probability is not even noticed: of other matters one person has many.
-OTHER_MATTER_FROM = 0.05
+OTHER_MATTER_FROM = 0.07
 # From here on the judge is as sure that both hold as it is of anything.
 DROPPED_FROM = 0.9
 _DIGITS = re.compile(r"\d+")
@@ -41,6 +41,8 @@ _INDEFINITE = re.compile(
     re.IGNORECASE,
 )
 FRAME_SHARE = 0.5
+# Of two texts in one frame all hangs on few words, and the judge may be this many times less in doubt than of others.
+FRAME_STRICTNESS = 5
 _SUBJECT = re.compile(
     r"(\w+['’]s|i|you|he|she|we|they|my|your|his|her|our|their|je|tu|il|elle|nous|ils|elles|ich|du|er|sie|wir|yo|él|ella|mi|su)\b",
     re.IGNORECASE,
@@ -146,7 +148,7 @@ def is_certain(answer: PairAnswer, texts: tuple[str, str], config: DetectionConf
     """Return whether the judge may act on a replacement alone; at thresholds of 1 it never may."""
     if max(config.act_threshold, config.pair_act_threshold) >= 1:
         return False
-    return reaches(answer.replaces, config.pair_act_threshold) and may_replace_alone(*texts)
+    return reaches(answer.replaces, needed(config.pair_act_threshold, texts)) and may_replace_alone(*texts)
 
 
 def is_certainly_same(answer: PairAnswer, texts: tuple[str, str], config: DetectionConfig) -> bool:
@@ -158,6 +160,12 @@ def is_certainly_same(answer: PairAnswer, texts: tuple[str, str], config: Detect
         return False
     one, other = map(numbers_of, texts)
     return (not (one and other) or one == other) and may_join_alone(*texts)
+
+
+def needed(threshold: float, texts: tuple[str, str]) -> float:
+    """Return the probability from which the judge acts alone on two texts: a higher one within a frame."""
+    one, other = map(distinct_terms, texts)
+    return 1 - (1 - threshold) / FRAME_STRICTNESS if have_one_frame(one, other) else threshold
 
 
 def weigh_alone(
