@@ -14,7 +14,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from apps.core.domain.scope import Scope
-from apps.llm.domain.embedder import Vectors
+from apps.llm.domain.embedder import TextRole, Vectors
 from apps.llm.embedding.embedder import embed_texts, known_share
 from apps.retrieval.domain.content import content_hash
 from apps.retrieval.domain.query import SearchQuery
@@ -145,7 +145,8 @@ class Memories:
             return []
         search = SearchQuery(scope=SCOPE, query=query, current_first=True)
         now = _FIRST + (self.made + 1) * _PAUSE
-        ranking = rank_by_score(search, SCOPE, self.embed(query), terms_of(search), [self.store()], now, {})
+        [vector] = embed_texts([query], TextRole.QUERY)
+        ranking = rank_by_score(search, SCOPE, vector, terms_of(search), [self.store()], now, {})
         contents = {memory.id: memory.record.content for memory in self.active.values()}
         in_conflict = [(candidate.id, existing.id) for candidate, existing, _ in self.conflicts]
         hits = order_hits(ranking, contents, in_conflict)[: search.top_k]
@@ -179,7 +180,7 @@ def decide_stories(
     rule_for: the rule that applies to a memory; the built-in rules by default. progress: receives how many stories were
     decided since its last call. Raises EmbeddingError.
     """
-    texts = [text for story in stories for text in (*story.statements, story.query) if text]
+    texts = [text for story in stories for text in story.statements]
     vectors = embed_all(list(dict.fromkeys(texts)))
     rules = rule_for or built_in_rules().matching
     results = []
@@ -190,7 +191,7 @@ def decide_stories(
 
 
 def decide_story(story: Story, vectors: Mapping[str, Vectors], rule_for: RuleFor) -> StoryResult:
-    """Decide one story. vectors: of its statements and its query; what they are merged into is embedded here."""
+    """Decide one story. vectors: of its statements; what they are merged into is embedded here."""
 
     def embed(text: str) -> Vectors:
         return vectors[text] if text in vectors else embed_texts([text])[0]

@@ -23,7 +23,7 @@ from apps.llm.domain.budget import MAX_AMOUNT
 from memoryhub.config.chat import ChatConfig, read_chat_config
 from memoryhub.config.sync import SyncConfig, read_sync
 
-EMBEDDERS = ("minilm", "openai", "hashing")
+EMBEDDERS = ("minilm", "e5", "openai", "hashing")
 ACCESS_LOGS = ("off", "text", "json")
 LOCAL_DIMENSION = 384
 API_KEY_MIN_CHARS = 32

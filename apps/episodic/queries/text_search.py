@@ -17,7 +17,7 @@ from apps.episodic.domain.event import EventRecord
 from apps.episodic.domain.text_ranking import CANDIDATE, EventIndex
 from apps.episodic.domain.window import EventQuery, TextDiagnostics
 from apps.episodic.metrics import EMBEDDED
-from apps.llm.domain.embedder import EmbeddingError
+from apps.llm.domain.embedder import EmbeddingError, TextRole
 from apps.llm.services import can_read, embed_texts, get_embedder
 from apps.retrieval.domain.query import EMPTY_RANKING, Hit, Ranking, SearchMode, SearchQuery
 
@@ -46,9 +46,9 @@ class VectorCache:
         """Return how many vectors there are."""
         return len(self._vectors)
 
-    def vectors(self, texts: Sequence[str]) -> list[Vector]:
+    def vectors(self, texts: Sequence[str], role: TextRole = TextRole.PASSAGE) -> list[Vector]:
         """Return the unit vectors of texts by the configured model, in their order. Raises EmbeddingError."""
-        space = f"{get_embedder().space}\0".encode()
+        space = f"{get_embedder().space}\0{role}\0".encode()
         keys = [hashlib.blake2b(space + text.encode(), digest_size=16).digest() for text in texts]
         found: dict[bytes, Vector] = {}
         with self._lock:
@@ -59,7 +59,7 @@ class VectorCache:
         missing = {key: text for key, text in zip(keys, texts, strict=True) if key not in found}
         if missing:
             EMBEDDED.inc(len(missing))
-            made = dict(zip(missing, embed_texts(list(missing.values())), strict=True))
+            made = dict(zip(missing, embed_texts(list(missing.values()), role), strict=True))
             found |= made
             self._add(made)
         return [found[key] for key in keys]
@@ -137,8 +137,8 @@ def rank_by_meaning(
     assert search.query is not None
     index = EventIndex(events, get_embedder().space.dimension)
     compared = index.to_compare(search)
-    texts = [search.query, *(events[position].content for position in compared)]
-    vector, *vectors = VECTOR_CACHE.get().vectors(texts)
+    [vector] = VECTOR_CACHE.get().vectors([search.query], TextRole.QUERY)
+    vectors = VECTOR_CACHE.get().vectors([events[position].content for position in compared])
     search = replace(search, is_read=can_read(search.query))
     ranking = index.rank_by_meaning(search, vector, dict(zip(compared, vectors, strict=True)), now)
     return index, ranking, len(compared)

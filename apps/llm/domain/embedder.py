@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from enum import StrEnum
 from typing import Protocol
 
 import numpy as np
@@ -53,6 +54,16 @@ class EmbeddingSpaceId:
         return f"{self.model} ({self.dimension} dimensions)"
 
 
+class TextRole(StrEnum):
+    """What a text is in a search: a question that is asked, or a passage that is stored and may answer it.
+
+    Texts that are compared with each other, as in the detection of conflicts, are passages both.
+    """
+
+    PASSAGE = "passage"
+    QUERY = "query"
+
+
 class Embedder(Protocol):
     """Turns texts into vectors; safe to call from several threads at once."""
 
@@ -61,10 +72,10 @@ class Embedder(Protocol):
         """Return the space of the vectors; known before any model is loaded."""
         ...
 
-    def embed(self, texts: Sequence[str]) -> Vectors:
+    def embed(self, texts: Sequence[str], role: TextRole = TextRole.PASSAGE) -> Vectors:
         """Return the vectors of `texts`, in their order: float32, shape (len(texts), dimension), rows of length 1.
 
-        Every text has a vector, the empty one too. Raises EmbeddingError.
+        Every text has a vector, the empty one too. A model that knows no roles ignores it. Raises EmbeddingError.
         """
         ...
 

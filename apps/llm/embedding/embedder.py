@@ -6,20 +6,21 @@ from pathlib import Path
 from django.conf import settings
 
 from apps.core.per_process import PerProcess
-from apps.llm.domain.embedder import Embedder, Vectors
+from apps.llm.domain.embedder import Embedder, TextRole, Vectors
+from apps.llm.embedding.e5.embedder import E5Embedder
 from apps.llm.embedding.hashing import HashingEmbedder
 from apps.llm.embedding.minilm.embedder import MiniLMEmbedder
 from apps.llm.embedding.minilm.source import Precision
 
 
 def get_embedder() -> Embedder:
-    """Return the configured embedder, always the same object in one process."""
+    """Return the configured embedder, always the same object in one process. Raises EmbeddingUnavailableError."""
     return _embedder.get()
 
 
-def embed_texts(texts: Sequence[str]) -> Vectors:
+def embed_texts(texts: Sequence[str], role: TextRole = TextRole.PASSAGE) -> Vectors:
     """Return vectors of `texts` by the configured embedder; see `Embedder.embed`."""
-    return get_embedder().embed(texts)
+    return get_embedder().embed(texts, role)
 
 
 def known_share(text: str) -> float:
@@ -28,14 +29,16 @@ def known_share(text: str) -> float:
 
 
 def reset_embedder() -> None:
-    """Forget the embedder, so that the next use reads the settings again (for tests)."""
+    """Forget the embedder, so that the next use reads the settings again."""
     _embedder.forget()
 
 
 def build_embedder() -> Embedder:
-    """Create the embedder of the settings."""
+    """Create the embedder of the settings. Raises EmbeddingUnavailableError."""
     config = settings.MEMORYHUB.embedding
     match config.embedder:
+        case "e5":
+            return E5Embedder(config.threads)
         case "minilm":
             return MiniLMEmbedder(Path(settings.MODELS_DIR), Precision(config.minilm_precision), config.threads)
         case "hashing":
@@ -52,7 +55,7 @@ def build_embedder() -> Embedder:
                 timeout_seconds=config.openai_timeout_seconds,
             )
         case unknown:
-            raise ValueError(f"MEMORYHUB_EMBEDDER is {unknown!r}; it must be minilm, openai or hashing.")
+            raise ValueError(f"MEMORYHUB_EMBEDDER is {unknown!r}; it must be minilm, e5, openai or hashing.")
 
 
 _embedder = PerProcess(build_embedder)

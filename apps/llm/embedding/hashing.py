@@ -12,7 +12,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from apps.core.domain.caches import SizedCache
-from apps.llm.domain.embedder import EmbeddingSpaceId, Vectors, check_texts, normalise
+from apps.llm.domain.embedder import EmbeddingSpaceId, TextRole, Vectors, check_texts, normalise
 from apps.retrieval.domain.text.normal import nfkc
 
 _WORD = re.compile(r"\w+")
@@ -37,7 +37,7 @@ class HashingEmbedder:
     def __init__(self, dimension: int = 384) -> None:
         self.space = EmbeddingSpaceId(model="hashing/v1", dimension=dimension)
 
-    def embed(self, texts: Sequence[str]) -> Vectors:
+    def embed(self, texts: Sequence[str], role: TextRole = TextRole.PASSAGE) -> Vectors:
         """See `Embedder.embed`."""
         dimension = self.space.dimension
         vectors = np.zeros((len(texts), dimension), dtype=np.float64)

@@ -14,6 +14,7 @@ from apps.llm.domain.embedder import (
     EmbeddingResponseError,
     EmbeddingSpaceId,
     EmbeddingUnavailableError,
+    TextRole,
     Vectors,
     check_texts,
     normalise,
@@ -63,7 +64,7 @@ class OpenAIEmbedder:
             max_retries=retries,
         )
 
-    def embed(self, texts: Sequence[str]) -> Vectors:
+    def embed(self, texts: Sequence[str], role: TextRole = TextRole.PASSAGE) -> Vectors:
         """See `Embedder.embed`."""
         inputs = [text[:MAX_CHARS] if text.strip() else EMPTY for text in check_texts(texts)]
         vectors = np.empty((len(inputs), self.space.dimension), dtype=np.float32)

@@ -4,8 +4,6 @@ It answers with four probabilities: the newer one replaces the older one, says t
 something else. Trained by `training/`; its file lies here, with a checksum (docs/decisions/0069).
 """
 
-import hashlib
-import json
 import threading
 from collections.abc import Sequence
 from functools import cache
@@ -17,7 +15,8 @@ import numpy as np
 from apps.core.domain.caches import SizedCache
 from apps.llm.domain.pair_answer import PairAnswer
 from apps.llm.embedding.batches import batches_by_length
-from apps.llm.embedding.minilm.embedder import open_session
+from apps.llm.embedding.delivered import DeliveredModelError, read_checked, read_description
+from apps.llm.embedding.local import open_session
 
 BOS, PAD, EOS = 0, 1, 2
 # Of each text. Of a longer one the beginning and the end are read.
@@ -52,6 +51,7 @@ class PairEncoder:
 
 
 FOLDER = Path(__file__).parent / "model"
+WHAT = "the judge of pairs"
 BATCH_TOKENS = 512
 
 
@@ -67,7 +67,10 @@ class PairJudge:
         self._folder = folder
         self._lock = threading.Lock()
         self._runtime: tuple[PairEncoder, Any] | None = None
-        self.name: str = read_description(folder)["name"]
+        try:
+            self.name: str = read_description(folder, WHAT)["name"]
+        except DeliveredModelError as error:
+            raise PairJudgeError(str(error)) from error
 
     def read(self, pairs: Sequence[tuple[str, str]]) -> list[PairAnswer]:
         """Return the answer for each pair of an older and a newer text. Raises PairJudgeError."""
@@ -99,29 +102,11 @@ def open_files(folder: Path) -> tuple[PairEncoder, Any]:
     """Check the files, and open them. Raises PairJudgeError."""
     from tokenizers import Tokenizer
 
-    told = read_description(folder)["sha256"]
     try:
-        content = {name: (folder / name).read_bytes() for name in told}
-    except OSError as error:
-        raise unreadable(error) from error
-    for name, file in content.items():
-        if hashlib.sha256(file).hexdigest() != told[name]:
-            raise PairJudgeError(f"{name} of the judge of pairs is damaged: its SHA-256 differs.")
+        content = read_checked(folder, WHAT)
+    except DeliveredModelError as error:
+        raise PairJudgeError(str(error)) from error
     return PairEncoder(Tokenizer.from_str(content["tokenizer.json"].decode())), open_session(content["pairs.onnx"])
-
-
-def read_description(folder: Path) -> dict[str, Any]:
-    """Return the name, the answers and the checksums of a model. Raises PairJudgeError."""
-    try:
-        told: dict[str, Any] = json.loads((folder / "model.json").read_text(encoding="utf-8"))
-    except (OSError, ValueError) as error:
-        raise unreadable(error) from error
-    return told
-
-
-def unreadable(error: Exception) -> PairJudgeError:
-    """Return that the files of the judge cannot be read."""
-    return PairJudgeError(f"The judge of pairs cannot be read ({type(error).__name__}).")
 
 
 @cache

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import apsw
 
 from apps.core.domain.errors import UnavailableError
-from apps.llm.domain.embedder import EmbeddingError
+from apps.llm.domain.embedder import EmbeddingError, TextRole
 from apps.llm.services import can_read
 from apps.notes.domain.search import (
     NoteHit,
@@ -106,7 +106,7 @@ def ask(index: NoteIndex, query: str, limit: int) -> Question:
         try:
             if can_read(query):
                 fill_vectors(index.database, FILLED_BY_SEARCH)
-                vector = embed([query])[0]
+                vector = embed([query], TextRole.QUERY)[0]
             else:
                 reason = UNREADABLE
         except EmbeddingError:

@@ -17,7 +17,7 @@ import numpy.typing as npt
 from django.conf import settings
 
 from apps.core.per_process import PerProcess
-from apps.llm.domain.embedder import EmbeddingError
+from apps.llm.domain.embedder import EmbeddingError, TextRole
 from apps.llm.services import can_read, embed_texts, get_embedder
 from apps.notes.index.database import Database, get_fact, set_fact, write
 from apps.notes.metrics import INDEX_VECTORS
@@ -85,13 +85,13 @@ def vectors_problem() -> str:
     return pause.reason if time.monotonic() < pause.until else ""
 
 
-def embed(texts: Sequence[str]) -> npt.NDArray[np.float32]:
+def embed(texts: Sequence[str], role: TextRole = TextRole.PASSAGE) -> npt.NDArray[np.float32]:
     """Return the vectors of texts. Raises EmbeddingError, after which the embedder has a pause.
 
     Also for vectors of another dimension than the embedder's space: they cannot be compared, and are no damage.
     """
     try:
-        made, dimension = embed_texts(texts), get_embedder().space.dimension
+        made, dimension = embed_texts(texts, role), get_embedder().space.dimension
         if made.shape != (len(texts), dimension):
             raise EmbeddingError(f"Vectors have the shape {made.shape} instead of {(len(texts), dimension)}.")
         return made
@@ -146,6 +146,8 @@ def fill_vectors(database: Database, most: int) -> int:
     if not rows:
         return 0
     made = embed_readable([f"{heading}\n{text}" if heading else text for _, heading, text in rows])
+    if str(get_embedder().space) != space:  # it was changed in this moment, and these are of one of the two
+        return 0
     with database.connection() as connection:
         add_vectors(connection, space, [text_id for text_id, _, _ in rows], made)
     INDEX_VECTORS.inc(len(rows))

@@ -15,6 +15,7 @@ from apps.core.domain.clock import SYSTEM_CLOCK, Clock, utcnow
 from apps.core.domain.errors import InvalidInputError
 from apps.core.domain.filters.expression import Expression
 from apps.core.domain.scope import Access, Reach, Scope
+from apps.llm.domain.embedder import TextRole
 from apps.llm.selectors import EmbeddingSpace
 from apps.llm.services import can_read
 from apps.retrieval.domain.matters import is_statement, put_newer_first
@@ -264,7 +265,7 @@ def query_vector(query: SearchQuery, space: EmbeddingSpace) -> npt.NDArray[np.fl
     if query.effective_mode is SearchMode.KEYWORD and query.min_similarity is None:
         return None
     assert query.query is not None
-    return embed([query.query])[0]
+    return embed([query.query], TextRole.QUERY)[0]
 
 
 def reads_query(query: SearchQuery) -> bool:

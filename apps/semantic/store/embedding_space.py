@@ -10,7 +10,7 @@ import numpy.typing as npt
 from django.db import connection
 
 from apps.core.domain.errors import InvalidInputError, UnavailableError
-from apps.llm.domain.embedder import EmbeddingError, normalise
+from apps.llm.domain.embedder import EmbeddingError, TextRole, normalise
 from apps.llm.selectors import EmbeddingSpace
 from apps.llm.services import EmbeddingSpaceMismatchError, embed_texts, ensure_space, get_embedder
 
@@ -71,10 +71,10 @@ def hold_space(space: EmbeddingSpace) -> None:
             raise SpaceChangedError
 
 
-def embed(texts: Sequence[str]) -> npt.NDArray[np.float32]:
+def embed(texts: Sequence[str], role: TextRole = TextRole.PASSAGE) -> npt.NDArray[np.float32]:
     """Return unit vectors, shape (len(texts), dimension). Raises UnavailableError when the model does not answer."""
     try:
-        return embed_texts(texts)
+        return embed_texts(texts, role)
     except EmbeddingError as error:
         raise UnavailableError("The embedding model does not answer.", code="embedding_unavailable") from error
 

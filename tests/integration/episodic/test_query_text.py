@@ -20,7 +20,7 @@ from apps.episodic.queries import query as queries_query
 from apps.episodic.queries.text_search import RankedEvents, VectorCache, rank_events
 from apps.episodic.store import rows as store_rows
 from apps.episodic.store.file_cache import archive_cache
-from apps.llm.domain.embedder import EmbeddingSpaceId, EmbeddingUnavailableError, Vectors
+from apps.llm.domain.embedder import EmbeddingSpaceId, EmbeddingUnavailableError, TextRole, Vectors
 from apps.llm.embedding.embedder import embed_texts
 from apps.retrieval.domain.query import SearchMode
 from tests.integration.episodic.records import NOW
@@ -35,9 +35,9 @@ class Counting:
     def __init__(self) -> None:
         self.texts: list[str] = []
 
-    def __call__(self, texts: Sequence[str]) -> Vectors:
+    def __call__(self, texts: Sequence[str], role: TextRole) -> Vectors:
         self.texts += texts
-        return embed_texts(texts)
+        return embed_texts(texts, role)
 
 
 @pytest.fixture(autouse=True)
@@ -228,7 +228,7 @@ def test_by_words_alone_nothing_is_embedded(timeline: Timeline, embedded: Counti
 
 @pytest.fixture
 def no_model(monkeypatch: pytest.MonkeyPatch) -> None:
-    def refuse(texts: Sequence[str]) -> Vectors:
+    def refuse(texts: Sequence[str], role: TextRole) -> Vectors:
         raise EmbeddingUnavailableError("No answer.", retryable=True)
 
     monkeypatch.setattr(text_search, "embed_texts", refuse)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from apps.llm.domain.embedder import EmbeddingInputError, EmbeddingSpaceId, EmbeddingUnavailableError
-from apps.llm.embedding.minilm import embedder as module
+from apps.llm.embedding import local
 from apps.llm.embedding.minilm.embedder import MiniLMEmbedder
 from apps.llm.embedding.minilm.source import Precision
 
@@ -127,8 +127,8 @@ def test_space_names_model_and_precision_without_loading(tmp_path):
 
 def test_sixteen_threads_that_come_first_load_model_once(models_dir, monkeypatch, int8):
     opened: list[Path] = []
-    real = module.open_session
-    monkeypatch.setattr(module, "open_session", lambda path: opened.append(path) or real(path))
+    real = local.open_session
+    monkeypatch.setattr(local, "open_session", lambda path: opened.append(path) or real(path))
     embedder = MiniLMEmbedder(models_dir, Precision.INT8, threads=2)
     barrier, vectors = threading.Barrier(16), {}
 

@@ -54,6 +54,13 @@ def test_another_embedder_has_nothing_to_prepare(settings, tmp_path):
     assert not settings.MODELS_DIR.exists()
 
 
+def test_files_of_e5_come_with_the_product_and_are_checked(minilm):
+    config = minilm.MEMORYHUB
+    minilm.MEMORYHUB = replace(config, embedding=replace(config.embedding, embedder="e5"))
+    assert "are whole" in run()
+    assert not minilm.MODELS_DIR.exists()
+
+
 def test_unusable_weights_end_command_with_reason(minilm, monkeypatch):
     monkeypatch.setattr(source, "WEIGHTS_SHA256", "0" * 64)
     with pytest.raises(CommandError, match="not the official file"):

@@ -12,7 +12,7 @@ from django.test.utils import CaptureQueriesContext
 from apps.core.domain.errors import UnavailableError
 from apps.core.domain.scope import Access, Scope
 from apps.core.per_process import PerProcess
-from apps.llm.domain.embedder import EmbeddingSpaceId
+from apps.llm.domain.embedder import EmbeddingSpaceId, TextRole
 from apps.llm.embedding import embedder as embedding_embedder
 from apps.llm.embedding.hashing import HashingEmbedder
 from apps.llm.models import EmbeddingSpace
@@ -47,12 +47,12 @@ class SmallEmbedder:
 
     space = EmbeddingSpaceId("small", 64)
 
-    def embed(self, texts: Sequence[str]) -> npt.NDArray[np.float32]:
+    def embed(self, texts: Sequence[str], role: TextRole = TextRole.PASSAGE) -> npt.NDArray[np.float32]:
         if self._batches == 0:
             raise KeyboardInterrupt
         if self._batches is not None:
             self._batches -= 1
-        return self._inner.embed(texts)
+        return self._inner.embed(texts, role)
 
     def known_share(self, text: str) -> float:
         return self._inner.known_share(text)
@@ -139,11 +139,11 @@ class PurgingEmbedder(SmallEmbedder):
         super().__init__()
         self._purge: Callable[[], object] | None = purge
 
-    def embed(self, texts: Sequence[str]) -> npt.NDArray[np.float32]:
+    def embed(self, texts: Sequence[str], role: TextRole = TextRole.PASSAGE) -> npt.NDArray[np.float32]:
         purge, self._purge = self._purge, None
         if purge:
             purge()
-        return super().embed(texts)
+        return super().embed(texts, role)
 
 
 @pytest.mark.django_db(transaction=True)
@@ -256,11 +256,11 @@ class EditingEmbedder(SmallEmbedder):
         super().__init__()
         self._edit: Callable[[], object] | None = edit
 
-    def embed(self, texts: Sequence[str]) -> npt.NDArray[np.float32]:
+    def embed(self, texts: Sequence[str], role: TextRole = TextRole.PASSAGE) -> npt.NDArray[np.float32]:
         edit, self._edit = self._edit, None
         if edit is not None:
             edit()
-        return super().embed(texts)
+        return super().embed(texts, role)
 
 
 def test_words_that_change_during_a_reembedding_get_a_vector_of_their_own(three: None) -> None:

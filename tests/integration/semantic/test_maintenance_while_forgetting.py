@@ -9,6 +9,7 @@ import pytest
 from apps.core.db.user_locks import UserLockedError, lock_user, unlock_user, work_for_unlocked
 from apps.core.domain.clock import SYSTEM_CLOCK, utcnow
 from apps.core.domain.scope import Scope
+from apps.llm.domain.embedder import TextRole
 from apps.llm.selectors import EmbeddingSpace
 from apps.semantic.memories.reembed import outdated_words, reembed, reembed_needed, refresh_words
 from apps.semantic.models import Memory, MemoryEmbedding
@@ -26,9 +27,9 @@ def two(remember: Callable[..., Memory]) -> None:
 class LockingEmbedder(SmallEmbedder):
     """Has ben locked while it embeds, as a request to forget may do at any time."""
 
-    def embed(self, texts: Sequence[str]) -> npt.NDArray[np.float32]:
+    def embed(self, texts: Sequence[str], role: TextRole = TextRole.PASSAGE) -> npt.NDArray[np.float32]:
         lock_user("ben", utcnow(SYSTEM_CLOCK))
-        return super().embed(texts)
+        return super().embed(texts, role)
 
 
 @pytest.mark.parametrize("embedder", [SmallEmbedder(), LockingEmbedder()], ids=["before", "during"])

@@ -35,11 +35,17 @@ def build_encoder(weights: Weights, precision: Precision) -> Any:
 
 @dataclass(frozen=True)
 class EncoderBuilder:
-    """Hidden states travel as (batch * tokens, 384)."""
+    """Hidden states travel as (batch * tokens, 384).
+
+    layers, max_tokens: how many of the weights are used. centre: is taken from each vector before it gets its length.
+    """
 
     graph: GraphBuilder
     weights: Weights
     arithmetic: Arithmetic
+    layers: int = LAYERS
+    max_tokens: int = MAX_TOKENS
+    centre: Matrix | None = None
 
     def build(self) -> str:
         graph = self.graph
@@ -48,7 +54,7 @@ class EncoderBuilder:
         heads_shape = graph.op("Concat", shape, self.sizes(HEADS, HEAD_SIZE), axis=0)
         bias = self.attention_bias(mask)
         x = self.embeddings(shape)
-        for number in range(LAYERS):
+        for number in range(self.layers):
             prefix = f"encoder.layer.{number}."
             x = self.attention(x, prefix + "attention.", heads_shape, bias)
             x = self.feed_forward(x, prefix)
@@ -59,7 +65,7 @@ class EncoderBuilder:
         words = self.arithmetic.lookup(graph, self.weights[prefix + "word_embeddings.weight"], INPUTS[0])
         # There is only one segment, so its embedding is added to the positions here.
         positions = (
-            self.weights[prefix + "position_embeddings.weight"][:MAX_TOKENS]
+            self.weights[prefix + "position_embeddings.weight"][: self.max_tokens]
             + self.weights[prefix + "token_type_embeddings.weight"][0]
         )
         tokens = graph.op("Slice", shape, self.sizes(1), self.sizes(2))
@@ -109,7 +115,14 @@ class EncoderBuilder:
         graph = self.graph
         tokens = graph.op("Mul", x, graph.op("Unsqueeze", mask, self.sizes(2)))
         total = graph.op("ReduceSum", tokens, self.sizes(1), keepdims=0)
-        return graph.op("Div", total, graph.op("ReduceL2", total, self.sizes(1), keepdims=1))
+        vector = self.unit(total)
+        if self.centre is None:
+            return vector
+        return self.unit(graph.op("Sub", vector, graph.constant(self.centre, np.float32)))
+
+    def unit(self, x: str) -> str:
+        """Return rows of length 1."""
+        return self.graph.op("Div", x, self.graph.op("ReduceL2", x, self.sizes(1), keepdims=1))
 
     def linear(self, x: str, prefix: str, *, floor: float | None = None) -> str:
         weight, bias = self.weights[prefix + ".weight"].T, self.weights[prefix + ".bias"]

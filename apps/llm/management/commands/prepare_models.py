@@ -9,6 +9,7 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
 from apps.llm.domain.embedder import EmbeddingUnavailableError
+from apps.llm.embedding.e5.embedder import E5Embedder
 from apps.llm.embedding.minilm.preparation import prepare
 from apps.llm.embedding.minilm.source import Precision
 
@@ -30,6 +31,14 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         config = settings.MEMORYHUB.embedding
         quiet = options["verbosity"] == 0
+        if config.embedder == "e5" and options["precision"] is None:
+            try:
+                E5Embedder(config.threads).check()
+            except EmbeddingUnavailableError as error:
+                raise CommandError(str(error)) from error
+            if not quiet:
+                self.stdout.write("The files of e5, which come with MemoryHub, are whole.")
+            return
         if config.embedder != "minilm" and options["precision"] is None:
             if not quiet:
                 self.stdout.write(f"Nothing to prepare: MEMORYHUB_EMBEDDER is {config.embedder}.")

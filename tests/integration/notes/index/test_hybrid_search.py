@@ -119,7 +119,7 @@ def test_fallback_when_the_embedder_does_not_answer(ana, monkeypatch):
     assert find("tea").mode == "hybrid"
     calls = []
 
-    def fail(texts):
+    def fail(texts, role):
         calls.append(texts)
         raise EmbeddingUnavailableError("no answer", retryable=True)
 
@@ -147,7 +147,7 @@ def test_unchanged_and_moved_texts_keep_their_vectors(ana, monkeypatch):
     write(ana, 6)
     find("tea")
     embedded = []
-    monkeypatch.setattr(vectors, "embed_texts", lambda texts: embedded.extend(texts) or embed_texts(texts))
+    monkeypatch.setattr(vectors, "embed_texts", lambda texts, role: embedded.extend(texts) or embed_texts(texts, role))
     (ana / "1.md").rename(ana / "daily" / "moved.md")
     (ana / "0.md").write_text("\n\n" + (ana / "0.md").read_text())
     (ana / "2.md").write_text("- something new\n")
@@ -167,7 +167,7 @@ def test_vectors_of_another_space_are_not_mixed(ana, monkeypatch):
         space = EmbeddingSpaceId("other", 16)
 
     monkeypatch.setattr(vectors, "get_embedder", lambda: Other)
-    monkeypatch.setattr(vectors, "embed_texts", lambda texts: np.eye(16, dtype=np.float32)[: len(texts)])
+    monkeypatch.setattr(vectors, "embed_texts", lambda texts, role: np.eye(16, dtype=np.float32)[: len(texts)])
     found = find("tea")
     assert (found.mode, found.vectors_missing) == ("hybrid", 0)
     with index_of(place_of("ana")).database.connection() as connection:
@@ -182,7 +182,9 @@ def test_vector_of_zeros_is_compared_with_nothing(ana, monkeypatch, exact):
     """It has no cosine: the text is found by its words, and so is everything for a question with one."""
     write(ana, 6, "tea")
     monkeypatch.setattr(handles, "EXACT_ROWS", exact)
-    monkeypatch.setattr(vectors, "embed_texts", lambda texts: embed_texts(texts) * np.arange(len(texts))[:, None])
+    monkeypatch.setattr(
+        vectors, "embed_texts", lambda texts, role: embed_texts(texts, role) * np.arange(len(texts))[:, None]
+    )
     with_one = find("tea number 2")
     assert len(with_one.hits) == 6
     assert {hit.vector_score for hit in with_one.hits} == {None}
@@ -192,7 +194,7 @@ def test_vectors_of_a_wrong_dimension_are_no_damage(ana, monkeypatch):
     """The search is by words then, and the index keeps the vectors that it has."""
     write(ana, 6, "tea")
     assert find("tea").mode == "hybrid"
-    monkeypatch.setattr(vectors, "embed_texts", lambda texts: embed_texts(texts)[:, :7])
+    monkeypatch.setattr(vectors, "embed_texts", lambda texts, role: embed_texts(texts, role)[:, :7])
     wrong = find("tea")
     assert (wrong.mode, len(wrong.hits)) == ("keyword", 6)
     with index_of(place_of("ana")).database.connection() as connection:
@@ -210,7 +212,7 @@ def test_what_is_dropped_takes_no_place_of_what_is_found(ana, monkeypatch, limit
     far = np.full(384, 0.05, np.float32) * (np.arange(384) > 0)
     near = far + 0.2 * question
 
-    def embed(texts):
+    def embed(texts, role):
         return np.array([question if text == "tea" else near if "nothing" in text else far for text in texts])
 
     monkeypatch.setattr(vectors, "embed_texts", embed)
@@ -226,7 +228,7 @@ def english_embedder(monkeypatch):
     """An embedder that knows ASCII alone; for other texts it has one and the same vector."""
     alike = np.full(384, 384**-0.5, np.float32)
 
-    def embed(texts):
+    def embed(texts, role):
         return np.array(
             [each if text.isascii() else alike for text, each in zip(texts, embed_texts(texts), strict=True)]
         )

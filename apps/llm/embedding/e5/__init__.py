@@ -1,0 +1,1 @@
+"""multilingual-e5-small through ONNX Runtime (docs/decisions/0074)."""

@@ -1,0 +1,127 @@
+"""What embedders on this machine have in common: a tokenizer and an ONNX Runtime session, loaded at the first use."""
+
+import threading
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from apps.core.domain.caches import SizedCache
+from apps.llm.domain.embedder import EmbeddingSpaceId, TextRole, Vectors, check_texts
+from apps.llm.embedding.batches import batches_by_length
+
+# Reading on would only cost time: 256 tokens are about 1,200 characters.
+MAX_CHARS = 32_768
+# Of a longer text its beginning shows as well which share of it is known.
+MAX_SHARE_CHARS = 1_000
+SHARES = SizedCache("known shares of texts", megabytes=2, char_bytes=4)
+# Small enough for the activations of a batch to stay in the processor's caches (docs/decisions/0005).
+BATCH_TOKENS = 512
+
+
+@dataclass(frozen=True)
+class LocalRuntime:
+    """A tokenizer, an ONNX Runtime session, and the threads for several batches."""
+
+    tokenizer: Any
+    session: Any
+    pool: ThreadPoolExecutor
+
+
+class LocalEmbedder(ABC):
+    """Embeds with a model in this process.
+
+    threads: how many batches run at once when a call has several; a batch itself runs on one thread, which wastes less
+    than sharing it out.
+    """
+
+    def __init__(self, space: EmbeddingSpaceId, threads: int) -> None:
+        self.space = space
+        self._threads = threads
+        self._lock = threading.Lock()
+        self._runtime: LocalRuntime | None = None
+        self._known_share = SHARES.remember(self._measure_share)
+
+    @abstractmethod
+    def open_files(self) -> tuple[Any, Path | bytes]:
+        """Return the tokenizer, which cuts texts, and the model. Raises EmbeddingUnavailableError."""
+
+    @abstractmethod
+    def count_known(self, tokenizer: Any, text: str) -> float:
+        """Return the share of a text that is in the vocabulary; 1 for a text without anything to know."""
+
+    def phrase(self, text: str, role: TextRole) -> str:
+        """Return a text as the model wants it in a role."""
+        return text
+
+    def load(self) -> None:
+        """Load the model now rather than at the first text. Raises EmbeddingUnavailableError."""
+        self.load_runtime()
+
+    @property
+    def is_loaded(self) -> bool:
+        """Return whether the next text is embedded without loading anything."""
+        return self._runtime is not None
+
+    def embed(self, texts: Sequence[str], role: TextRole = TextRole.PASSAGE) -> Vectors:
+        """See `Embedder.embed`."""
+        texts = check_texts(texts)
+        vectors = np.empty((len(texts), self.space.dimension), dtype=np.float32)
+        if not texts:
+            return vectors
+        runtime = self.load_runtime()
+        tokens = [runtime.tokenizer.encode(self.phrase(text[:MAX_CHARS], role)).ids for text in texts]
+
+        def run(batch: list[int]) -> None:
+            """Fill in the vectors of one batch, padded to its longest text."""
+            shape = (len(batch), max(len(tokens[position]) for position in batch))
+            ids, mask = np.zeros(shape, dtype=np.int32), np.zeros(shape, dtype=np.int32)
+            for row, position in enumerate(batch):
+                ids[row, : len(tokens[position])] = tokens[position]
+                mask[row, : len(tokens[position])] = 1
+            vectors[batch] = runtime.session.run(None, {"token_ids": ids, "mask": mask})[0]
+
+        batches = list(batches_by_length([len(ids) for ids in tokens], BATCH_TOKENS))
+        # A single batch, as every search is, need not wait for the batches of others.
+        spread = map if len(batches) == 1 else runtime.pool.map
+        list(spread(run, reversed(batches)))
+        return vectors
+
+    def known_share(self, text: str) -> float:
+        """See `Embedder.known_share`. ASCII is made of known pieces. Raises EmbeddingUnavailableError."""
+        return 1.0 if text.isascii() else self._known_share(text[:MAX_SHARE_CHARS])
+
+    def _measure_share(self, text: str) -> float:
+        """Return the share of a text that is known. Raises EmbeddingInputError."""
+        tokenizer = self.load_runtime().tokenizer
+        (text,) = check_texts([text])
+        return self.count_known(tokenizer, text)
+
+    def load_runtime(self) -> LocalRuntime:
+        """Return what computes vectors, loaded at the first use. Raises EmbeddingUnavailableError."""
+        if self._runtime is None:
+            with self._lock:
+                if self._runtime is None:
+                    tokenizer, model = self.open_files()
+                    pool = ThreadPoolExecutor(self._threads, thread_name_prefix="embedder")
+                    self._runtime = LocalRuntime(tokenizer, open_session(model), pool)
+        return self._runtime
+
+
+def open_session(model: Path | bytes) -> Any:
+    """Open a model, by its file or its content, in ONNX Runtime on one thread."""
+    import onnxruntime
+
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = 1
+    options.inter_op_num_threads = 1
+    options.log_severity_level = 3
+    # The graph is built as it should run: further fusions make the layer norms slower (docs/decisions/0005).
+    options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_ENABLE_BASIC
+    # Shapes differ from batch to batch, so remembering memory layouts for each only costs memory.
+    options.enable_mem_pattern = False
+    return onnxruntime.InferenceSession(model, options, providers=["CPUExecutionProvider"])
