@@ -57,7 +57,7 @@ class Conversation:
 
 
 @dataclass(frozen=True, eq=False)
-class Asked:
+class AskedMemories:
     """A question put to a scope: what is known of its best hits, which of them are evidence, and how much there is.
 
     scope: conversation, part or all; note or notes.
@@ -103,7 +103,7 @@ def make_store(rows: Sequence[IndexRow]) -> RowStore:
 def ask(
     store: RowStore, text: str, vector: npt.NDArray[np.float32], mode: SearchMode, background: Background,
     evidence: frozenset[int], scope: str,
-) -> Asked:  # fmt: skip
+) -> AskedMemories:  # fmt: skip
     """Put a question to a store. evidence: the ids of the rows that answer it."""
     query = SearchQuery(query=text, mode=mode, top_k=SHOWN)
     visible = [visible_slots(store, Scope(), NOW)]
@@ -113,12 +113,12 @@ def ask(
     matched = np.flatnonzero(scored.score > 0) if mode is SearchMode.KEYWORD else np.flatnonzero(visible[0])
     best = best_slots(scored, matched, max(SHOWN, BEST_OF))
     known = take(evidence_of(scored, best, words, background, len(store)), best[:SHOWN])
-    return Asked(known, np.isin(scored.ids[best[:SHOWN]], list(evidence)), len(evidence), scope)
+    return AskedMemories(known, np.isin(scored.ids[best[:SHOWN]], list(evidence)), len(evidence), scope)
 
 
-def ask_all(conversations: Sequence[Conversation], mode: SearchMode, background: Background) -> list[Asked]:
+def ask_all(conversations: Sequence[Conversation], mode: SearchMode, background: Background) -> list[AskedMemories]:
     """Put every question to its own conversation and to each other one, and every second one to a part and to all."""
-    asked: list[Asked] = []
+    asked: list[AskedMemories] = []
     starts = np.cumsum([0, *(len(one.rows) for one in conversations)]).tolist()
     stores = [make_store(one.rows) for one in conversations]
     together = make_store(merge_rows(conversations, starts))
@@ -141,7 +141,7 @@ def ask_all(conversations: Sequence[Conversation], mode: SearchMode, background:
     return asked
 
 
-def ask_stories(stories: Sequence[Story], mode: SearchMode, background: Background) -> list[Asked]:
+def ask_stories(stories: Sequence[Story], mode: SearchMode, background: Background) -> list[AskedMemories]:
     """Put the question of each story to its own statements, to those of another one, and to those of all.
 
     All statements of a story are evidence, since they speak of what is asked. Stories are notes: short, without a
@@ -159,7 +159,7 @@ def ask_stories(stories: Sequence[Story], mode: SearchMode, background: Backgrou
     ]
     parts = [rows[first:last] for first, last in pairwise(starts)]
     together = make_store(rows)
-    asked: list[Asked] = []
+    asked: list[AskedMemories] = []
     for place, vector in enumerate(embed([one.query or "" for one in told])):
         question, own = told[place].query or "", parts[place]
         evidence = frozenset(row.id for row in own)
@@ -192,7 +192,7 @@ def parts_at(conversations: Sequence[Conversation], place: int) -> Iterator[Sequ
         yield one.rows[first : first + PART]
 
 
-def fit(asked: Sequence[Asked], notes: Sequence[Asked], mode: SearchMode) -> Model:
+def fit(asked: Sequence[AskedMemories], notes: Sequence[AskedMemories], mode: SearchMode) -> Model:
     """Return the model that tells own questions from foreign ones, and evidence from other hits of own ones.
 
     notes: of which every statement counts as evidence, so that they say nothing of the latter.
@@ -252,7 +252,7 @@ class CutQuality:
     mean: float
 
 
-def measure(asked: Sequence[Asked], cut: float, model: Model | None = None) -> CutQuality:
+def measure(asked: Sequence[AskedMemories], cut: float, model: Model | None = None) -> CutQuality:
     """Return what a cut does to questions. model: instead of the one that searches use."""
     passing = []
     for one in asked:

@@ -11,7 +11,7 @@ from apps.retrieval.domain.relevance import MIN_RELEVANCE, MIN_RELEVANCE_UNASKED
 from apps.semantic.domain.locomo import LocomoError, is_locomo
 from apps.semantic.store.background import measure_space
 from apps.semantic.store.embedding_space import embed
-from benchmarks.relevance import Asked, ask_all, ask_stories, fit, measure, read_conversation
+from benchmarks.relevance import AskedMemories, ask_all, ask_stories, fit, measure, read_conversation
 from benchmarks.stories import parse_stories
 
 CUTS = (0.05, MIN_RELEVANCE, 0.2, MIN_RELEVANCE_UNASKED, 0.4, 0.5)
@@ -53,7 +53,7 @@ class Command(BaseCommand):
                     self.write_cuts(f"{name}, {scope}, as fitted", some, model)
                     self.write_cuts(f"{name}, {scope}, as searches judge", some, None)
 
-    def write_cuts(self, title: str, asked: list[Asked], model: Model | None) -> None:
+    def write_cuts(self, title: str, asked: list[AskedMemories], model: Model | None) -> None:
         """Write what cuts do to questions. model: instead of that of searches."""
         self.stdout.write(f"  {title}: {len(asked)} questions")
         for cut in CUTS:
