@@ -25,7 +25,7 @@ from apps.people.models import AppForgetting, Erasure
 from apps.semantic.models import Conflict, Memory
 
 # What assistants and machines call; tests/hostile/world.py has a table of it.
-NOT_PAGES = re.compile(r"api/(?!docs$)|(healthz|readyz|metrics)$")
+NOT_PAGES = re.compile(r"(api|mcp)(/(?!docs$)|$)|(healthz|readyz|metrics)$")
 # Of these a page of each value is visited.
 STATES = ("state", "status", "outcome", "is_enabled", "enabled")
 # Files, texts for scripts, and addresses that only lead on to a page that is visited by itself.
