@@ -51,7 +51,7 @@ def merged(save: Save) -> Conflict:
     rule_register(
         document={
             "name": "merging",
-            "detection": {"keyword_threshold": 0.5, "restate_threshold": 0.5},
+            "detection": {"keyword_threshold": 0.5, "restate_threshold": 0.5, "pair_notice_threshold": 1},
             "arbitration": {"priority_recency": False, "act_on_weak_evidence": True},
             "merge": {"content_strategy": "concatenate", "deduplicate": False},
         },
