@@ -148,7 +148,10 @@ def is_certain(answer: PairAnswer, texts: tuple[str, str], config: DetectionConf
     """Return whether the judge may act on a replacement alone; at thresholds of 1 it never may."""
     if max(config.act_threshold, config.pair_act_threshold) >= 1:
         return False
-    return reaches(answer.replaces, needed(config.pair_act_threshold, texts)) and may_replace_alone(*texts)
+    if not (reaches(answer.replaces, config.pair_act_threshold) and may_replace_alone(*texts)):
+        return False
+    within_frame = 1 - (1 - config.pair_act_threshold) / FRAME_STRICTNESS
+    return not have_one_frame(*map(distinct_terms, texts)) or reaches(answer.replaces, within_frame)
 
 
 def is_certainly_same(answer: PairAnswer, texts: tuple[str, str], config: DetectionConfig) -> bool:
@@ -160,12 +163,6 @@ def is_certainly_same(answer: PairAnswer, texts: tuple[str, str], config: Detect
         return False
     one, other = map(numbers_of, texts)
     return (not (one and other) or one == other) and may_join_alone(*texts)
-
-
-def needed(threshold: float, texts: tuple[str, str]) -> float:
-    """Return the probability from which the judge acts alone on two texts: a higher one within a frame."""
-    one, other = map(distinct_terms, texts)
-    return 1 - (1 - threshold) / FRAME_STRICTNESS if have_one_frame(one, other) else threshold
 
 
 def weigh_alone(
