@@ -31,6 +31,17 @@ def unwritable(path: Path, error: OSError) -> CommandError:
     return CommandError(f"{path} cannot be written: {error.strerror or type(error).__name__}.")
 
 
+def exchange_file(path: Path, text: str) -> None:
+    """Write a file so that whoever reads it finds the former text or this one, whole. Raises OSError.
+
+    For what can be made again: after a loss of power it may be missing.
+    """
+    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    aside = path.with_name(f"{path.name}.{os.getpid()}.part")
+    aside.write_text(text)
+    aside.replace(path)
+
+
 def sync_directory(directory: Path) -> None:
     """Wait until the names in a directory are on the disk."""
     descriptor = os.open(directory, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)

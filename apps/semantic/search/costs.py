@@ -18,6 +18,7 @@ from pathlib import Path
 import numpy as np
 from django.conf import settings
 
+from apps.core.files import exchange_file
 from apps.retrieval.domain.planner import DEFAULT_COSTS, SearchCosts
 from apps.retrieval.domain.vectors.cosines import Vectors, cosines, cosines_at
 from apps.retrieval.domain.vectors.graph import VectorGraph, breadth_for
@@ -84,10 +85,7 @@ def read_costs_file() -> SearchCosts:
 def write_search_costs(costs: SearchCosts) -> Path:
     """Have all processes that share the data directory use these costs from their next search on. Raises OSError."""
     path = costs_path()
-    path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    aside = path.with_name(f"{path.name}.part")
-    aside.write_text(json.dumps({"format_version": FORMAT_VERSION, **asdict(costs)}, indent=2) + "\n")
-    aside.rename(path)
+    exchange_file(path, json.dumps({"format_version": FORMAT_VERSION, **asdict(costs)}, indent=2) + "\n")
     return path
 
 

@@ -7,18 +7,18 @@ so that every process has the same. The file is a hint: without it the space is 
 import json
 import logging
 import math
-import os
-from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from django.conf import settings
 
 from apps.core.domain.errors import UnavailableError
+from apps.core.files import exchange_file
+from apps.llm.domain.embedder import TextRole
 from apps.llm.selectors import EmbeddingSpace
 from apps.llm.services import can_read
 from apps.retrieval.domain.relevance import MIN_SPREAD, Background, measure_background
 from apps.semantic.domain.background import BACKGROUND_VERSION, QUESTIONS, STATEMENTS
-from apps.semantic.store.embedding_space import Vector, embed
+from apps.semantic.store.embedding_space import embed
 
 logger = logging.getLogger(__name__)
 _NAME = "backgrounds.json"
@@ -34,7 +34,7 @@ def space_background(space: EmbeddingSpace) -> Background | None:
         found = read_backgrounds(path).get(name_of(space))
         if found is None:
             try:
-                found = measure_space(embed)
+                found = measure_space()
             except UnavailableError:
                 return None
             write_background(space, found)
@@ -42,13 +42,12 @@ def space_background(space: EmbeddingSpace) -> Background | None:
     return found
 
 
-def measure_space(embed: Callable[[Sequence[str]], Vector]) -> Background:
+def measure_space() -> Background:
     """Measure with the sentences that the model can read. Raises UnavailableError when it does not answer."""
     questions, statements = (
         [text for text in texts if can_read(text)] or list(texts) for texts in (QUESTIONS, STATEMENTS)
     )
-    vectors = embed([*questions, *statements])
-    return measure_background(vectors[: len(questions)], vectors[len(questions) :])
+    return measure_background(embed(questions, TextRole.QUERY), embed(statements))
 
 
 def backgrounds_path() -> Path:
@@ -85,10 +84,7 @@ def write_background(space: EmbeddingSpace, background: Background) -> None:
     """Keep the background of a space for other processes, as far as the disk can be written to."""
     path = backgrounds_path()
     try:
-        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        aside = path.with_name(f"{path.name}.{os.getpid()}.part")
-        aside.write_text(json.dumps(read_backgrounds(path) | {name_of(space): background}, indent=2) + "\n")
-        aside.replace(path)
+        exchange_file(path, json.dumps(read_backgrounds(path) | {name_of(space): background}, indent=2) + "\n")
     except OSError as error:
         logger.warning("the background of an embedding space cannot be kept: %s", type(error).__name__)
     _known[path, space.pk, name_of(space)] = background

@@ -14,6 +14,7 @@ from uuid import UUID
 import pygit2
 from django.conf import settings
 
+from apps.core.files import exchange_file
 from apps.sync.domain.errors import KnowledgeUnavailableError
 from apps.sync.domain.knowledge import RefusedFile
 from apps.sync.repository.library import GIT_ERRORS
@@ -150,9 +151,7 @@ def write_left_out(repository: pygit2.Repository, left_out: dict[str, RefusedFil
     """Store which files were not copied."""
     rows = {oid: (refused.code, refused.detail) for oid, refused in left_out.items()}
     path = Path(repository.path) / LEFT_OUT
-    aside = path.with_suffix(".new")
-    aside.write_text(json.dumps(rows))
-    aside.replace(path)
+    exchange_file(path, json.dumps(rows))
 
 
 def head_of(repository: pygit2.Repository) -> pygit2.Oid | None:

@@ -10,7 +10,6 @@ from apps.retrieval.domain.query import SearchMode
 from apps.retrieval.domain.relevance import MIN_RELEVANCE, MIN_RELEVANCE_UNASKED, Model
 from apps.semantic.domain.locomo import LocomoError, is_locomo
 from apps.semantic.store.background import measure_space
-from apps.semantic.store.embedding_space import embed
 from benchmarks.relevance import AskedMemories, ask_all, ask_stories, fit, measure, read_conversation
 from benchmarks.stories import parse_stories
 
@@ -37,7 +36,7 @@ class Command(BaseCommand):
             conversations = [read_conversation(sample) for sample in document]
         except (OSError, ValueError, LocomoError) as error:
             raise CommandError(str(error)) from error
-        background = measure_space(embed)
+        background = measure_space()
         self.stdout.write(f"{background}")
         for mode in SearchMode:
             known = ask_all(conversations[: options["fit"]], mode, background)

@@ -6,7 +6,7 @@ from django.core.management.base import BaseCommand, CommandError, CommandParser
 
 from apps.core.domain.errors import UnavailableError
 from apps.semantic.store.background import backgrounds_path, measure_space, write_background
-from apps.semantic.store.embedding_space import current_space, embed
+from apps.semantic.store.embedding_space import current_space
 
 
 class Command(BaseCommand):
@@ -22,7 +22,7 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         try:
             space = current_space()
-            background = measure_space(embed)
+            background = measure_space()
         except UnavailableError as error:
             raise CommandError(str(error.detail)) from error
         self.stdout.write(
