@@ -113,15 +113,17 @@ def rank_by_score(
     matters = find_matters(query, stores, best[:WINDOW], scored.score[best[:WINDOW]], similarities)
     rows = int(np.count_nonzero(considered))
     known = background if query.is_read else None
-    evidence, window = evidence_of_best(scored, best, words, known, rows), best
-    likely = relevance_by_slot(evidence, scored.ids, window, matters.pairs)
-    if query.min_relevance is not None:
+    if query.min_relevance is None:
+        evidence = evidence_of_best(scored, best, words, known, rows)
+        likely = relevance_by_slot(evidence, scored.ids, best, matters.pairs)
+    else:
+        likely = {}
         everything = evidence_of(scored, best, words, known, rows)
-        relevant = relevant_slots(query, everything, scored.ids, best[:WINDOW], matters.pairs)
+        relevant = relevant_slots(query.min_relevance, everything, scored.ids, best[:WINDOW], matters.pairs)
         if relevant is not None:
             matched = np.flatnonzero(remaining & relevant)
             filtered["min_relevance"] = int(np.count_nonzero(remaining)) - len(matched)
-            best = best_slots(scored, matched, len(window))
+            window, best = best, best_slots(scored, matched, len(best))
             slots = np.union1d(window, best)
             likely = relevance_by_slot(take(everything, slots), scored.ids, slots, matters.pairs)
     shown = with_newer(best, scored.ids, query.top_k, matters.pairs)
@@ -130,13 +132,14 @@ def rank_by_score(
 
 
 def relevant_slots(
-    query: SearchQuery, evidence: Evidence, ids: npt.NDArray[np.int64], best: Slots, pairs: Sequence[Pair]
+    least: float, evidence: Evidence, ids: npt.NDArray[np.int64], best: Slots, pairs: Sequence[Pair]
 ) -> Bools | None:
-    """Return which slots are as relevant as a query asks for; None where it does not ask, or where nothing can tell."""
-    if query.min_relevance is None or (relevance := relevance_of(evidence)) is None:
+    """Return which slots are relevant enough; None where nothing can tell."""
+    relevance = relevance_of(evidence)
+    if relevance is None:
         return None
     raise_newer(relevance, ids, best, pairs)
-    return np.asarray(relevance >= query.min_relevance)
+    return np.asarray(relevance >= least)
 
 
 def relevance_by_slot(
