@@ -24,6 +24,11 @@ def answer(said: str, **data: Any) -> Json:
     return {"said": said, "data": data}
 
 
+def indent(text: str) -> str:
+    """Return a text as part of a list: its further lines stand below the first one."""
+    return text.replace("\r\n", "\n").replace("\n", "\n  ")
+
+
 def say_save(saved: Mapping[str, Any], texts: Mapping[str, str]) -> Json:
     """Return the answer to a save or a correction. texts: instead of the usual ones."""
     memory, action = saved["memory"], saved["action"]

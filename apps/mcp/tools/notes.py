@@ -7,7 +7,7 @@ from apps.core.domain.scope import Access, Permission
 from apps.llm.domain.tools import Tool, object_schema
 from apps.llm.services import tool_registry
 from apps.mcp.domain.answers import DEFAULT_TOKENS, Json, fit, shorten
-from apps.mcp.tools.answers import answer
+from apps.mcp.tools.answers import answer, indent
 
 TEXT = {"type": "string", "minLength": 1}
 
@@ -53,8 +53,7 @@ def search_memory(access: Access, parameters: Mapping[str, Any]) -> Json:
 
 def line_of(row: Json) -> str:
     """Return a passage of a note as a line for a model."""
-    body = row["content"].replace("\r\n", "\n").replace("\n", "\n  ")
-    return f"- {row['path']}, lines {row['first_line']}-{row['last_line']}: {body}"
+    return f"- {row['path']}, lines {row['first_line']}-{row['last_line']}: {indent(row['content'])}"
 
 
 def say_added(change: Mapping[str, Any], where: str) -> Json:

@@ -8,7 +8,7 @@ from apps.core.domain.scope import Access, Permission
 from apps.llm.domain.tools import Tool, object_schema
 from apps.llm.services import tool_registry
 from apps.mcp.domain.answers import DEFAULT_TOKENS, MAX_TOKENS, MIN_TOKENS, Json, fit
-from apps.mcp.tools.answers import answer
+from apps.mcp.tools.answers import answer, indent
 
 TOKENS = {
     "type": "integer",
@@ -80,9 +80,8 @@ def find_events(access: Access, asked: dict[str, Any]) -> tuple[list[Json], int]
 def line_of(row: Json) -> str:
     """Return a result as a line for a model."""
     marks = [name for name in ("disputed", "replaced") if row.get(name)]
-    body = row["content"].replace("\r\n", "\n").replace("\n", "\n  ")
     said = f" ({', '.join(marks)})" if marks else ""
-    return f"- [{row['id']}] {row['date']} {body}{said}"
+    return f"- [{row['id']}] {row['date']} {indent(row['content'])}{said}"
 
 
 QUERY = Tool(

@@ -117,10 +117,9 @@ class AsyncClient:
         self, event_type: str, content: str, *, timestamp: calls.Moment | None = None, **fields: Any
     ) -> answers.Recorded:
         """Record something that happened, now unless `timestamp` says when. The same event again is a duplicate."""
-        named = {"event_type": event_type, "content": content, **fields}
-        return await self.send(
-            calls.record(self.scope, named if timestamp is None else {**named, "timestamp": timestamp})
-        )
+        moment = {} if timestamp is None else {"timestamp": timestamp}
+        named = {"event_type": event_type, "content": content, **moment, **fields}
+        return await self.send(calls.record(self.scope, named))
 
     async def record_many(self, events: Sequence[Mapping[str, Any]]) -> list[answers.RecordedItem]:
         """Record up to 1,000 events together; of each, the result in order. A bad one fails alone."""
