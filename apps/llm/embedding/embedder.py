@@ -29,7 +29,7 @@ def known_share(text: str) -> float:
 
 
 def reset_embedder() -> None:
-    """Forget the embedder, so that the next use reads the settings again."""
+    """Forget the embedder, so that the next use reads the settings again (for tests)."""
     _embedder.forget()
 
 

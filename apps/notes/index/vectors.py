@@ -146,8 +146,6 @@ def fill_vectors(database: Database, most: int) -> int:
     if not rows:
         return 0
     made = embed_readable([f"{heading}\n{text}" if heading else text for _, heading, text in rows])
-    if str(get_embedder().space) != space:  # it was changed in this moment, and these are of one of the two
-        return 0
     with database.connection() as connection:
         add_vectors(connection, space, [text_id for text_id, _, _ in rows], made)
     INDEX_VECTORS.inc(len(rows))
