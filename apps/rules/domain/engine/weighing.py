@@ -33,6 +33,8 @@ READ_COSINE, READ_SHARING_COSINE, READ_WORDS = 0.3, 0.2, 1
 OTHER_MATTER_FROM = 0.07
 # From here on the judge is as sure that both hold as it is of anything.
 DROPPED_FROM = 0.9
+# What the words decide of two occurrences is confirmed from here on: the judge does not act alone there.
+CONFIRMED_FROM = 0.99
 _DIGITS = re.compile(r"\d+")
 # "A man ...", "some people ...": of whom another text speaks may be another one.
 _INDEFINITE = re.compile(
@@ -41,8 +43,6 @@ _INDEFINITE = re.compile(
     re.IGNORECASE,
 )
 FRAME_SHARE = 0.5
-# Of two texts in one frame all hangs on few words, and the judge may be this many times less in doubt than of others.
-FRAME_STRICTNESS = 5
 _SUBJECT = re.compile(
     r"(\w+['’]s|i|you|he|she|we|they|my|your|his|her|our|their|je|tu|il|elle|nous|ils|elles|ich|du|er|sie|wir|yo|él|ella|mi|su)\b",
     re.IGNORECASE,
@@ -105,7 +105,8 @@ def weigh(
     """
     may_act = may_act and max(map(len, texts)) <= MAX_ACTED_CHARS
     if are_occurrences_apart(*texts) or are_turns(*texts):
-        is_correction = words.is_decisive and reaches(answer.replaces, config.pair_act_threshold)
+        needed = min(config.pair_act_threshold, CONFIRMED_FROM) if config.pair_act_threshold < 1 else 1.0
+        is_correction = words.is_decisive and reaches(answer.replaces, needed)
         words, may_act = replace(words, is_decisive=is_correction, restates=False), False
     if words.signal(SignalType.CONTRADICTION) is not None:
         if min(map(len, texts)) > SHORT_CHARS:
@@ -148,10 +149,7 @@ def is_certain(answer: PairAnswer, texts: tuple[str, str], config: DetectionConf
     """Return whether the judge may act on a replacement alone; at thresholds of 1 it never may."""
     if max(config.act_threshold, config.pair_act_threshold) >= 1:
         return False
-    if not (reaches(answer.replaces, config.pair_act_threshold) and may_replace_alone(*texts)):
-        return False
-    within_frame = 1 - (1 - config.pair_act_threshold) / FRAME_STRICTNESS
-    return not have_one_frame(*map(distinct_terms, texts)) or reaches(answer.replaces, within_frame)
+    return reaches(answer.replaces, config.pair_act_threshold) and may_replace_alone(*texts)
 
 
 def is_certainly_same(answer: PairAnswer, texts: tuple[str, str], config: DetectionConfig) -> bool:
