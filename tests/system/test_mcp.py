@@ -20,6 +20,15 @@ from tests.system.hub import PROJECT, Hub, free_port
 
 pytestmark = [pytest.mark.xdist_group("hub"), pytest.mark.deep]
 REVISIONS = ("2026-07-28", "2025-11-25", "2025-06-18", "2025-03-26")
+# Of different matters: of two alike, search puts the newer one first.
+FACTS = (
+    "The bakery opens at seven.",
+    "Ana sold her cello in May.",
+    "Tea is cheaper than coffee here.",
+    "Our tent has a hole near the door.",
+    "Nobody in the team likes long meetings.",
+    "Two screws are missing on the gate.",
+)
 
 
 @pytest.fixture(scope="module")
@@ -34,17 +43,16 @@ def hub(make_place):
     hub.end()
 
 
-async def walk(hub: Hub, revision: str) -> dict[str, Any]:
-    """Do with the SDK's client what an agent does, and return what it saw."""
+async def walk(hub: Hub, revision: str, fact: str) -> dict[str, Any]:
+    """Do with the SDK's client what an agent does, and return what it saw. fact: its own, forgotten at the end."""
     mode = revision if revision == "2026-07-28" else "legacy"
     async with httpx2.AsyncClient(headers={"Authorization": f"Bearer {hub.key}"}, timeout=30) as http:
         transport = streamable_http_client(f"http://127.0.0.1:{hub.port}/mcp/p/atlas", http_client=http)
         async with Client(transport, mode=mode) as client:
             tools = await client.list_tools()
-            fact = f"In revision {revision} the harbour opens at {revision[-2:]} o'clock."
             saved = await client.call_tool("save", {"content": fact})
             again = await client.call_tool("save", {"content": fact})
-            found = await client.call_tool("query", {"query": f"harbour revision {revision}", "limit": "3"})
+            found = await client.call_tool("query", {"query": fact, "limit": "3"})
             wrong = await client.call_tool("query", {"query": "harbour", "user_id": "ben"})
             recorded = await client.call_tool("record", {"content": f"Walked {revision}."})
             profile = await client.read_resource("memoryhub://profile")
@@ -68,7 +76,7 @@ async def walk(hub: Hub, revision: str) -> dict[str, Any]:
 def test_client_of_the_sdk_in_each_revision(hub: Hub, revision: str, monkeypatch) -> None:
     if revision != "2026-07-28":
         monkeypatch.setattr("mcp.client.session.LATEST_HANDSHAKE_VERSION", revision)
-    seen = asyncio.run(walk(hub, revision))
+    seen = asyncio.run(walk(hub, revision, f"The harbour opens at {revision[-2:]} o'clock."))
     assert seen["version"] == revision
     assert seen["tools"][:2] == ["save", "update"] or seen["tools"][1:3] == ["save", "update"]
     assert seen["saved"]["changed"]
@@ -87,7 +95,7 @@ def test_library_of_the_protocol_is_not_loaded_at_the_start(hub: Hub) -> None:
 
 def test_many_clients_at_once(hub: Hub) -> None:
     async def all_of_them() -> list[dict[str, Any]]:
-        return await asyncio.gather(*(walk(hub, "2026-07-28") for _ in range(6)))
+        return await asyncio.gather(*(walk(hub, "2026-07-28", fact) for fact in FACTS))
 
     began = time.monotonic()
     for seen in asyncio.run(all_of_them()):
