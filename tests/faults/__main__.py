@@ -22,7 +22,7 @@ from pathlib import Path
 from tests.faults import Fault, read_faults
 
 REPOSITORY = Path(__file__).parents[2]
-PATIENCE_SECONDS = 1800
+PATIENCE_SECONDS = 600
 # Of pytest: tests failed, or could not even be collected.
 KILLED = {1: "killed", 2: "killed"}
 
