@@ -56,6 +56,7 @@ READING_COMMANDS: frozenset[str] = frozenset(
         "bench_chinese",
         "bench_exports",
         "bench_memory",
+        "bench_context",
         "bench_notes",
         "bench_pages",
         "bench_start",

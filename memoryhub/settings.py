@@ -64,6 +64,7 @@ INSTALLED_APPS = [
     "apps.notes",
     "apps.people",
     "apps.sync",
+    "apps.context",
     "apps.cockpit",
     "apps.webui",
     "apps.mcp",

@@ -23,6 +23,7 @@ urlpatterns = [
     path("api/semantic/", include("apps.semantic.rest.urls")),
     path("api/memory/", include("apps.notes.rest.urls")),
     path("api/auto-memory/", include("apps.notes.rest.auto_urls")),
+    path("api/", include("apps.context.rest.urls")),
     path("api/sync/", include("apps.sync.rest.urls")),
     path("", include("apps.mcp.rest.urls")),
     path("accounts/", include("apps.accounts.admin.urls")),

@@ -1,7 +1,7 @@
 """The door of `notes` for reads."""
 
 from collections import Counter
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, date, timedelta
 from uuid import UUID
@@ -23,6 +23,7 @@ from apps.notes.conversations.reads import (
     run_get,
     run_list,
 )
+from apps.notes.domain.chunks import Chunk, chunk_note
 from apps.notes.domain.places import DAILY_FOLDER, MAIN, NotePlace, daily_place, has_versions
 from apps.notes.domain.prompt import Known, Prompt, compose
 from apps.notes.domain.prompt_main import Passage
@@ -34,7 +35,7 @@ from apps.notes.files.folder import MAX_BYTES as MAX_NOTE_BYTES
 from apps.notes.files.folder import UNREADABLE
 from apps.notes.files.owner import folder_of, owner_to_read
 from apps.notes.files.versions import text_of
-from apps.notes.files.wishes import standing_wishes
+from apps.notes.files.wishes import standing_wishes, wish_chunks
 from apps.notes.index.disk import place_of
 from apps.notes.index.handles import index_of
 from apps.notes.index.search import search
@@ -64,6 +65,7 @@ __all__ = [
     "fact_of_memory",
     "index_status",
     "latest_messages",
+    "main_chunks",
     "new_message_counts",
     "note_counts",
     "note_get",
@@ -90,6 +92,15 @@ class ComposedPrompt:
     prompt: Prompt
     mode: str = "none"
     reason: str = ""
+
+
+@dataclass(frozen=True)
+class MainChunks:
+    """MEMORY.md in parts. wishes: what the person has asked of assistants. parts: all of it, in its order."""
+
+    owner: str
+    wishes: Sequence[Chunk]
+    parts: Sequence[Chunk]
 
 
 def note_get(access: Access, user_id: str | None, place: NotePlace, *, clock: Clock = SYSTEM_CLOCK) -> Note:
@@ -148,6 +159,17 @@ def version_get(access: Access, uuid: UUID) -> NoteVersion:
 def version_text(version: NoteVersion) -> bytes:
     """Return the whole text of a version."""
     return text_of(version)
+
+
+def main_chunks(access: Access, user_id: str | None) -> MainChunks:
+    """Return the parts of MEMORY.md as it is on the disk, and which of them the person has asked of assistants.
+
+    What was written to it lately is recorded by who looks at it next, not here. Raises NotFoundError outside the bound,
+    ForbiddenError, ConflictError and UnavailableError.
+    """
+    owner = owner_to_read(access, user_id)
+    text = folder_of(owner).read(MAIN)
+    return MainChunks(owner, wish_chunks(owner, text), chunk_note(text)) if text else MainChunks(owner, (), ())
 
 
 def config_get(access: Access, user_id: str | None, *, clock: Clock = SYSTEM_CLOCK) -> ReadConfig:

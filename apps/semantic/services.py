@@ -73,7 +73,8 @@ from apps.semantic.memories.update import MemoryEdit, memory_set_household, memo
 from apps.semantic.memories.writer import SaveResult
 from apps.semantic.search.absence import Absence, Missing, memories_missing
 from apps.semantic.search.in_force import memory_successors, successors_register
-from apps.semantic.search.search import SearchResult, memory_search
+from apps.semantic.search.search import Found, SearchResult, memory_search
+from apps.semantic.search.standing import StandingMemory, memories_standing, memories_used
 from apps.semantic.status import (
     MemoryCounts,
     SearchStore,

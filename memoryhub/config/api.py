@@ -14,6 +14,7 @@ class Section(NamedTuple):
 # What most applications need comes first. An operation is in the section with the longest start that fits.
 SECTIONS = (
     Section("Save", "Save what was learnt.", ("POST semantic/memories", "POST semantic/memories/batch")),
+    Section("Context", "What an assistant should know, in one call.", ("context",)),
     Section("Search", "Ask for memories by meaning and words.", ("semantic/search",)),
     Section("Timeline", "Record what happened and when, and find it again.", ("episodic/",)),
     Section("Decisions", "What the hub decided where memories contradict each other.", ("semantic/conflicts",)),

@@ -21,6 +21,7 @@ from environs import Env, EnvValidationError, validate
 from apps.llm.domain import breaker
 from apps.llm.domain.budget import MAX_AMOUNT
 from memoryhub.config.chat import ChatConfig, read_chat_config
+from memoryhub.config.context import ContextConfig, read_context
 from memoryhub.config.sync import SyncConfig, read_sync
 
 EMBEDDERS = ("minilm", "e5", "openai", "hashing")
@@ -135,6 +136,7 @@ class Config:
     contextual_half_life_days: float
     embedding: EmbeddingConfig
     chat: ChatConfig
+    context: ContextConfig
     guards: GuardConfig
     timeline: TimelineConfig
     sync: SyncConfig
@@ -275,6 +277,7 @@ def read_environment(env: Env) -> Config:
         ),
         embedding=read_embedding(env),
         chat=read_chat_config(env),
+        context=read_context(env),
         guards=read_guards(env),
         timeline=read_timeline(env),
         sync=read_sync(env, data_dir),

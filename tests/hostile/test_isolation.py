@@ -523,8 +523,9 @@ def test_no_status_lists_what_is_deleted_or_expired_of_an_included_owner(
 
 
 def without_time(response: HttpResponse) -> str:
-    """The body of an answer without what it took, and without the boundary that a prompt draws at random."""
+    """The body of an answer without what it took, the boundary that a prompt draws, and the id of a context."""
     text = re.sub(r'"(took_ms|latency_ms|duration_ms)": ?[0-9.e-]+', "", response.content.decode())
+    text = re.sub(r'"id":"[0-9a-f-]{36}","as_of":"[^"]+"', "", text)
     return re.sub(r"=====[0-9a-f]{32}=====", "", text)
 
 

@@ -80,6 +80,7 @@ ROUTES: dict[str, dict[str, Any]] = {
     "api/llm/tools": {"GET": None},
     "api/llm/tools/parse": {"POST": {"text": ASKED_BY_A_MODEL}},
     "api/llm/tools/execute": {"POST": {"text": ASKED_BY_A_MODEL}},
+    "api/context": {"POST": {"message": "secret word", "max_tokens": 32_000}},
     "api/memberships": {"GET": None, "POST": {"user_id": "ana", "household_id": "home"}},
     "api/memberships/<uuid:uuid>": {"GET": None, "DELETE": None},
     "api/users": {"GET": None},
@@ -189,6 +190,7 @@ READS_BY_POST = {
     "mcp/p/<str:project>",
     "api/memory/prompt",
     "api/memory/commands",  # asks for what the command does, and the one in ROUTES reads
+    "api/context",
     "api/llm/tools/execute",  # asks for no more than the tool does, and the one in ROUTES reads
     "api/rules/match",
     "api/rules/evaluate",

@@ -44,18 +44,23 @@ TOP = Above()
 
 
 def count_tokens(text: str) -> int:
-    """Return the likely number of tokens of a text, rather too many than too few for the usual tokenizers.
+    """Return the likely number of tokens of a text, rather too many than too few for the usual tokenizers."""
+    return -(-count_quarters(text) // 4)
 
-    A quarter for each ASCII character, a half for one of another alphabet, one for a Chinese, Japanese or Korean one,
-    two for an emoji: by the length in UTF-8.
+
+def count_quarters(text: str) -> int:
+    """Return the likely number of tokens of a text in quarters: that of a whole is the sum of those of its parts.
+
+    One for each ASCII character, two for one of another alphabet, four for a Chinese, Japanese or Korean one, eight for
+    an emoji: by the length in UTF-8.
     """
     if text.isascii():
-        return -(-len(text) // 4)
+        return len(text)
     ascii_count = len(text.encode("ascii", "ignore"))
     four = len(text.encode("utf-16-le", "surrogatepass")) // 2 - len(text)
     others = len(text) - ascii_count - four
     three = len(text.encode("utf-8", "surrogatepass")) - ascii_count - 4 * four - 2 * others
-    return -(-(ascii_count + 2 * (others - three) + 4 * three + 8 * four) // 4)
+    return ascii_count + 2 * (others - three) + 4 * three + 8 * four
 
 
 def split_blocks(lines: Sequence[str], first: int = 1, last: int | None = None, above: Above = TOP) -> list[Block]:

@@ -7,7 +7,7 @@ from which the hub extracted it. What an application added or put there by an ed
 from collections.abc import Iterator
 
 from apps.core.models import PERSON_ACTOR
-from apps.notes.domain.chunks import chunk_note
+from apps.notes.domain.chunks import Chunk, chunk_note
 from apps.notes.domain.extraction.fact import Category
 from apps.notes.domain.places import MAIN
 from apps.notes.files.versions import DISK, inserted_by, item_of, text_of
@@ -19,8 +19,13 @@ EXTRACTED = "fact:"
 
 def standing_wishes(user_id: str, text: bytes) -> list[str]:
     """Return what MEMORY.md says under Instructions in the words of the person, each on one line."""
+    return [" ".join(chunk.text.removeprefix("- ").split()) for chunk in wish_chunks(user_id, text)]
+
+
+def wish_chunks(user_id: str, text: bytes) -> list[Chunk]:
+    """Return the items of MEMORY.md under Instructions that are in the words of the person."""
     wanted = {
-        bare(chunk.text): chunk.text
+        bare(chunk.text): chunk
         for chunk in chunk_note(text)
         if chunk.is_item and chunk.heading.rpartition(" > ")[2].casefold() == Category.INSTRUCTION.casefold()
     }
@@ -32,7 +37,7 @@ def standing_wishes(user_id: str, text: bytes) -> list[str]:
     # Those in which an application wrote something.
     versions = versions.exclude(pk__in=by_person).exclude(pk__in=extracted).order_by("number")
     foreign = {bare(line) for version in versions.iterator(100) for line in introduced_by(version)}
-    return [" ".join(item.removeprefix("- ").split()) for key, item in wanted.items() if key not in foreign]
+    return [chunk for key, chunk in wanted.items() if key not in foreign]
 
 
 def introduced_by(version: NoteVersion) -> Iterator[str]:

@@ -216,6 +216,12 @@ class Memory(WithOffset):
             models.Index(name="semantic_memory_manager", fields=["managed_by"], condition=~Q(managed_by="")),
             # Lists of a user, the newest first: ids rise with arrival.
             models.Index(name="semantic_memory_user_newest", fields=["user_id", "-id"]),
+            # What matters most of a user, whatever is asked (`search.standing`).
+            models.Index(
+                name="semantic_memory_best",
+                fields=["user_id", "-importance", "-id"],
+                condition=Q(status="active", managed_by=""),
+            ),
             # Counts of users, households, tags and sessions, from an index alone. A row of an index has less than 2,704
             # bytes, so three columns of 200 characters are the most that always fit.
             models.Index(name="semantic_memory_projects", fields=["user_id", "project", "status"]),

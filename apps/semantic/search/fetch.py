@@ -14,7 +14,7 @@ from apps.llm.selectors import EmbeddingSpace
 from apps.semantic.models import Memory, ReviewState
 
 # Only writing and indexing need them; where they are read from a found memory after all, Django fetches them.
-_INTERNAL = frozenset({"lexemes", "question_share", "fullness", "lexemes_version", "content_hash"})
+INTERNAL = frozenset({"lexemes", "question_share", "fullness", "lexemes_version", "content_hash"})
 _ACTIVE_SPACE = "EXISTS (SELECT FROM llm_embeddingspace WHERE id = %(space)s AND is_active)"
 _UNCHANGED = f"""
 ({_ACTIVE_SPACE} AND NOT EXISTS (
@@ -72,7 +72,7 @@ def array_text(ids: Sequence[int]) -> str:
 def select_memories(visible: str, extra: str | None) -> PreparedSelect[Memory]:
     """Return the prepared statement that reads active memories by their ids."""
     where = f"id = ANY(%(ids)s::bigint[]) AND status = 'active' AND {visible}"
-    return PreparedSelect(Memory, where, defer=_INTERNAL, extra=extra)
+    return PreparedSelect(Memory, where, defer=INTERNAL, extra=extra)
 
 
 class OpenConflict(NamedTuple):

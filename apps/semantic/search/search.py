@@ -85,8 +85,12 @@ class SearchResult:
 Answer = tuple[Ranking, tuple[Found, ...]]
 
 
-def memory_search(access: Access, query: SearchQuery, clock: Clock = SYSTEM_CLOCK) -> SearchResult:
+def memory_search(
+    access: Access, query: SearchQuery, clock: Clock = SYSTEM_CLOCK, *, is_answer: bool = True
+) -> SearchResult:
     """Find the caller's active memories that answer a query best (spec 000, spec 004, DESIGN D10).
+
+    is_answer: the caller gets all that is found; otherwise who chooses among it says so to `memories_used`.
 
     Raises:
         InvalidInputError: the query cannot be answered.
@@ -117,7 +121,8 @@ def memory_search(access: Access, query: SearchQuery, clock: Clock = SYSTEM_CLOC
     ranking, found = answer
     # The way of searching follows from how much a user has, which a caller who sees only a part must not learn.
     sees_whole_users = access.bound.household_id is None and access.bound.persona_id is None
-    memory_uses().note(access.actor, [one.memory.pk for one in found])
+    if is_answer:
+        memory_uses().note(access.actor, [one.memory.pk for one in found])
     took_ms = (time.perf_counter() - started) * 1000
     return SearchResult(found, ranking, ranking.index if sees_whole_users else None, query.effective_mode, took_ms)
 

@@ -1,0 +1,3 @@
+"""The door of `context`: what an assistant should know, in one call."""
+
+from apps.context.building.build import context_build
