@@ -28,6 +28,10 @@ def test_memories_are_saved_found_and_forgotten(url: str, key: str) -> None:
             hub.update(memory["id"], version=memory["version"], importance=0.1)
         assert hub.search("does Ana prefer tea?", limit=1)["results"][0]["memory"]["importance"] == 0.9
 
+        known = hub.context("does Ana prefer tea?", max_tokens=500)
+        assert [(one["kind"], one["id"]) for one in known["items"]][:1] == [("memory", memory["id"])]
+        assert "Ana prefers tea to coffee." in known["text"]
+
         hub.forget(memory["id"])
         assert [one["memory"]["content"] for one in hub.search("tea")["results"]] == ["Ana rows on Sundays."]
         assert hub.forget_many(filter={"project": "atlas"}, dry_run=True)["matched"] == 1
@@ -69,6 +73,8 @@ def test_the_asynchronous_client_does_the_same(url: str, key: str) -> None:
     async def work() -> list[str]:
         async with AsyncClient(url, key) as hub:
             await asyncio.gather(*(hub.save(f"Ana has {count} bees.") for count in ("four", "forty")))
+            assert "bees" in (await hub.context("bees"))["text"]
+            assert (await hub.context("quantum chromodynamics"))["sentence"]
             return sorted(one["memory"]["content"] for one in (await hub.search("bees"))["results"])
 
     assert asyncio.run(work())

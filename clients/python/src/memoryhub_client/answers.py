@@ -87,6 +87,39 @@ class SearchAnswer(TypedDict):
     diagnostics: dict[str, Any]
 
 
+class ContextItem(TypedDict):
+    """Something that an assistant should know. kind: wish, fact, memory, knowledge, note or event."""
+
+    id: str
+    kind: str
+    text: str
+    is_cut: bool
+    date: str | None
+    user_id: str
+    why: str
+    origin: str | None
+    importance: float | None
+    confidence: float | None
+    note: dict[str, Any] | None
+    conflict: dict[str, Any] | None
+    replaced_by: str | None
+    tokens: int
+
+
+class Context(TypedDict):
+    """What an assistant should know. sentence: that nothing is known of the message, otherwise empty."""
+
+    id: str
+    as_of: str
+    text: str
+    tokens: int
+    items: list[ContextItem]
+    count: int
+    left_out: dict[str, int]
+    sentence: str
+    problems: list[str]
+
+
 class Forgotten(TypedDict):
     """What deleting many did."""
 

@@ -89,6 +89,13 @@ class AsyncClient:
         """Search memories, the best first. fields: type, filter, min_confidence, last_days, timezone, explain, ..."""
         return await self.send(calls.search(self.scope, {"query": query, "limit": limit, **fields}))
 
+    async def context(self, message: str | None = None, *, max_tokens: int = 1_500, **fields: Any) -> answers.Context:
+        """Return what an assistant should know for a message, in one answer; its `text` is for a model.
+
+        Without a message: what matters whatever is asked. fields: as_of, agent, personality, include, project, ...
+        """
+        return await self.send(calls.context(self.scope, {"message": message, "max_tokens": max_tokens, **fields}))
+
     async def get(self, memory_id: str) -> answers.Memory:
         """Return a memory by its id. Raises NotFound."""
         return await self.send(calls.get(memory_id))

@@ -80,6 +80,11 @@ def search(scope: Scope, fields: Mapping[str, Any]) -> Call[answers.SearchAnswer
     return Call("POST", "/api/semantic/search", scope.fill(fields, *TAGGED))
 
 
+def context(scope: Scope, fields: Mapping[str, Any]) -> Call[answers.Context]:
+    """Return the call that asks what an assistant should know."""
+    return Call("POST", "/api/context", scope.fill(fields, *TAGGED))
+
+
 def get(memory_id: str) -> Call[answers.Memory]:
     """Return the call that reads a memory."""
     return Call("GET", memory_path(memory_id))
