@@ -17,15 +17,15 @@ from apps.llm.domain.tools import Tool, ToolOutcome, ToolRegistry, ToolResult
 from apps.llm.services import tool_run
 from apps.mcp.domain.answers import CallAnswer
 from apps.mcp.domain.lenient import read_leniently
-from apps.mcp.tools import memories, notes, reading
+from apps.mcp.tools import context, memories, notes, reading
 
 logger = logging.getLogger(__name__)
 
 # In the order in which clients list them.
-TOOLS = (memories.SAVE, memories.UPDATE, memories.RECORD, reading.QUERY)
+TOOLS = (context.CONTEXT, memories.SAVE, memories.UPDATE, memories.RECORD, reading.QUERY)
 NOTES = (notes.READ_MEMORY, notes.APPEND_MEMORY, notes.SEARCH_MEMORY, notes.APPEND_DAILY_LOG)
 # Those of a project are found by, and saved with, the project that the address of the client names.
-OF_A_PROJECT = {"save", "query"}
+OF_A_PROJECT = {"context", "save", "query"}
 NO_ONE = (
     "MCP acts for one person: use a key that is bound to a user, or name one in MEMORYHUB_DEFAULT_USER. A model never "
     "chooses whose memory it is."

@@ -87,8 +87,8 @@ def line_of(row: Json) -> str:
 QUERY = Tool(
     name="query",
     description=(
-        "Find memories by meaning and words, or events by period. Use it at the start of a task that depends on the "
-        "user, for a question about the past, and to get the id of a memory."
+        "Find memories by meaning and words, or events by period. Use it for a question about the past that context "
+        "left open, and to get the id of a memory."
     ),
     permission=Permission.READ,
     handler=query,

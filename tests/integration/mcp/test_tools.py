@@ -4,6 +4,7 @@ import json
 
 import pytest
 
+from apps.core.domain.origin import WriteOrigin
 from apps.core.domain.scope import Permission, Scope
 from apps.llm.models import ToolRunDay
 from apps.mcp.calls import mcp_tools
@@ -67,6 +68,30 @@ def test_a_memory_is_saved_found_corrected_and_forgotten() -> None:
     assert gone["isError"]
     assert said(gone) == "There is no such memory. Nothing was changed."
     assert said(call(api, "query", {"query": "black tea"})).startswith("No memories found")
+
+
+def test_context_is_of_the_person_and_the_project() -> None:
+    api = api_for(ANA, origin=WriteOrigin.PERSON)
+    assert said(call(api, "context")) == "Nothing is known of the user yet."
+    api.save("Always answer in French.", importance=0.9)
+    api.save("The boat of Ana lies in the harbour.", project="atlas")
+    api.save("The boat of the film lies in the harbour.", project="film")
+    api_for(BEN).save("The boat of Ben lies in the harbour.")
+    found = call(api, "context", {"task": "Which boat lies in the harbour?"}, path="/mcp/p/atlas")
+    items = found["structuredContent"]["items"]
+    assert [(item["kind"], item["text"]) for item in items] == [
+        ("wish", "Always answer in French."),
+        ("memory", "The boat of Ana lies in the harbour."),
+    ]
+    assert said(found).index("French") < said(found).index("boat of Ana")
+    assert "film" not in said(found)
+    unknown = said(call(api, "context", {"message": "quantum chromodynamics lattice"}))
+    assert unknown.endswith("Nothing is known of this; no need to search again.")
+    for number in range(30):
+        api.save(f"The boat number {number} in the harbour has {number} planks and {'very ' * 20}old sails.")
+    short = call(api, "context", {"message": "the boat in the harbour", "max_tokens": "300"})
+    assert count_tokens(said(short)) <= 320
+    assert "more did not fit: raise max_tokens." in said(short)
 
 
 def test_an_event_is_recorded_once_and_found() -> None:
