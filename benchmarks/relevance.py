@@ -18,9 +18,10 @@ from apps.llm.services import can_read
 from apps.retrieval.domain.bm25 import keyword_scores
 from apps.retrieval.domain.postings import Floats
 from apps.retrieval.domain.query import SearchMode, SearchQuery
-from apps.retrieval.domain.ranking import best_slots, evidence_of, score_rows, take, visible_slots
+from apps.retrieval.domain.ranking import best_slots, evidence_of, take, visible_slots
 from apps.retrieval.domain.relevance import BEST_OF, Background, Evidence, Model, Weights, relevance_of
 from apps.retrieval.domain.rows import IndexRow, RowStore
+from apps.retrieval.domain.scores import score_rows
 from apps.retrieval.domain.text.asked import asked_terms
 from apps.semantic.domain.locomo import locomo_questions, locomo_turns, sample_name, turn_fields
 from apps.semantic.index.changes import CODED

@@ -228,7 +228,10 @@ def prompt_compose(
     memories: list[Passage] = []
     if include_memories and message and limit:
         try:
-            query = SearchQuery(scope=Scope(user_id=owner), query=message, top_k=limit, in_force=True)
+            asked_at = utcnow(clock).astimezone(zone or UTC)
+            query = SearchQuery(
+                scope=Scope(user_id=owner), query=message, top_k=limit, in_force=True, asked_at=asked_at
+            )
             found = memory_search(access, query).found
             for each in found:
                 mark = "(Replaced by the one before this.) " if each.replaced else ""

@@ -2,6 +2,7 @@
 
 from django import forms
 from django.http import HttpRequest, HttpResponse
+from django.utils.timezone import localtime
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
@@ -34,7 +35,13 @@ def ask_page(request: HttpRequest, person: Person) -> HttpResponse:
     if form.is_bound and form.is_valid():
         shows_weak = form.cleaned_data["weak"]
         least = None if shows_weak else MIN_RELEVANCE
-        query = SearchQuery(scope=Scope(), query=form.cleaned_data["question"], top_k=SHOWN, min_relevance=least)
+        query = SearchQuery(
+            scope=Scope(),
+            query=form.cleaned_data["question"],
+            top_k=SHOWN,
+            min_relevance=least,
+            asked_at=localtime(),
+        )
         try:
             result = memory_search(person.access, query)
         except MemoryHubError as error:

@@ -80,13 +80,21 @@ def result_rows(result: SearchResult, query: SearchQuery, viewer: Access) -> lis
     return rows
 
 
+def gain_of(hit: Hit) -> float:
+    """Return what a score has because the memory is near to a time that the question names."""
+    return hit.score - hit.score / hit.time.factor if hit.time else 0.0
+
+
 def total_of(hit: Hit, mode: SearchMode) -> float:
-    """Return the score of a hit before it is lowered for saying little."""
-    return hit.score / hit.substance if mode is SearchMode.HYBRID and hit.substance > 0 else hit.score
+    """Return the score of a hit with what is taken off for saying little."""
+    if mode is not SearchMode.HYBRID or hit.substance <= 0:
+        return hit.score
+    gain = gain_of(hit)
+    return (hit.score - gain) / hit.substance + gain
 
 
 def score_parts(hit: Hit, mode: SearchMode, longest: float) -> list[dict[str, str]]:
-    """Return the parts of a score: meaning, words, and what was taken off.
+    """Return the parts of a score: meaning, words, closeness in time, and what was taken off.
 
     longest: the highest total. x, width: in hundredths of the longest bar. value: what it adds to the score.
     """
@@ -95,6 +103,7 @@ def score_parts(hit: Hit, mode: SearchMode, longest: float) -> list[dict[str, st
     values = [
         ("vector", gettext("meaning"), explained.get("vector", {}).get("contribution", 0.0) * factor),
         ("keyword", gettext("words"), explained.get("keyword", {}).get("contribution", 0.0) * factor),
+        ("time", gettext("closeness in time"), gain_of(hit)),
         ("lost", gettext("deducted for little content"), total_of(hit, mode) - hit.score),
     ]
     parts, x = [], 0.0

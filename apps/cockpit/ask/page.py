@@ -7,7 +7,7 @@ from django import forms
 from django.contrib import messages
 from django.http import HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import reverse
-from django.utils.timezone import get_current_timezone_name
+from django.utils.timezone import get_current_timezone_name, localtime
 from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_POST
@@ -123,6 +123,7 @@ class AskForm(forms.Form):
             end=data["end"],
             min_relevance=MIN_RELEVANCE if data["relevant"] else None,
             explain=True,
+            asked_at=localtime(),
         )
 
 
@@ -150,7 +151,7 @@ def ask_question(request: HttpRequest) -> HttpResponse:
     evidence = [uuid for one in request.POST.getlist("evidence") if (uuid := as_uuid(one)) is not None]
     question = comparable(request.POST.get("question"))[:MAX_QUESTION_CHARS]
     try:
-        line = question_line(operator_access(request), question, evidence)
+        line = question_line(operator_access(request), question, evidence, localtime())
     except MemoryHubError as error:
         messages.warning(request, say(str(error.detail)))
         return HttpResponseRedirect(reverse("cockpit_ask"))

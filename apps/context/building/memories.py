@@ -87,6 +87,7 @@ def found_candidates(
         query=query.message,
         top_k=min(MAX_FOUND, max(10, query.max_tokens // _LEAST_TOKENS)),
         end=query.as_of,
+        asked_at=query.as_of,
         in_force=True,
         min_relevance=MIN_RELEVANCE,
         where=None if where is EVERYTHING else where,

@@ -8,7 +8,7 @@ from zoneinfo import ZoneInfo
 from rest_framework import serializers
 
 from apps.core.domain.zones import MAX_ZONE_CHARS, end_of, find_zone, start_of
-from apps.core.schemas.fields import AwareDateTimeField, StrictCharField
+from apps.core.schemas.fields import AwareDateTimeField, OffsetDateTimeField, StrictCharField
 from apps.core.schemas.serializers import StrictSerializer
 
 MAX_DAYS = 36_500
@@ -41,6 +41,17 @@ class TimezoneField(StrictCharField):
             return find_zone(name)
         except ValueError:
             self.fail("unknown_timezone")
+
+
+class AskedAtField(OffsetDateTimeField):
+    """When a question is asked, in the offset of whoever asks."""
+
+    def __init__(self, **kwargs: Any) -> None:
+        meaning = (
+            "When the query is asked, with an offset: for times in it such as `last summer`. Default: now. "
+            "Without a `timezone`, they are meant in this offset."
+        )
+        super().__init__(**{"required": False, "allow_null": True, "help_text": meaning, **kwargs})
 
 
 class WindowEndField(AwareDateTimeField):

@@ -46,6 +46,7 @@ class EventQuery:
     start, end: the window, both ends included. last_days: a window from that many days ago on, instead of the two.
     event_types: those wanted, none for all. where: what else they must be. text: what the events
     are about; with it the best matches come first. zone: in which `last_days` and the days of the text are meant.
+    asked_at: see `SearchQuery`.
     """
 
     scope: Scope = field(default_factory=Scope)
@@ -59,6 +60,7 @@ class EventQuery:
     mode: SearchMode | None = None
     explain: bool = False
     zone: tzinfo | None = None
+    asked_at: datetime | None = None
     include: tuple[str, ...] = ()
 
     def window(self, now: datetime) -> Window:

@@ -20,6 +20,7 @@ from apps.episodic.metrics import EMBEDDED
 from apps.llm.domain.embedder import EmbeddingError, TextRole
 from apps.llm.services import can_read, embed_texts, get_embedder
 from apps.retrieval.domain.query import EMPTY_RANKING, Hit, Ranking, SearchMode, SearchQuery
+from apps.retrieval.domain.ranking import times_of
 
 Vector = npt.NDArray[np.float32]
 CACHE_BYTES = 32 * 1024 * 1024
@@ -102,7 +103,11 @@ def rank_events(events: Sequence[EventRecord], query: EventQuery, now: datetime)
 
     Without an embedding model compare by words alone and say so; in the mode `vector` raise UnavailableError.
     """
-    search = SearchQuery(query=query.text, mode=query.mode, top_k=query.top_k, explain=query.explain, zone=query.zone)
+    search = SearchQuery(
+        query=query.text, mode=query.mode, top_k=query.top_k, explain=query.explain, zone=query.zone,
+        asked_at=query.asked_at,
+    )  # fmt: skip
+    search = replace(search, times=times_of(search, now))
     fallback, compared = None, 0
     index, ranking = None, EMPTY_RANKING
     if events and search.effective_mode is not SearchMode.KEYWORD:

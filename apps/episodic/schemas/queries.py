@@ -25,6 +25,7 @@ from apps.core.schemas.paging import DEFAULT_PAGE, PageInput, chosen_limit
 from apps.core.schemas.serializers import ScopeInput, scope_of
 from apps.core.schemas.windows import (
     MAX_DAYS,
+    AskedAtField,
     Fields,
     TimezoneField,
     WindowInput,
@@ -61,6 +62,7 @@ class EventQueryInput(ScopeInput):
         help_text="The last so many days, instead of a window.",
     )
     timezone = TimezoneField()
+    asked_at = AskedAtField()
     limit = StrictIntegerField(
         required=False, min_value=1, max_value=MAX_TOP_K, help_text=f"How many events at most. Default {DEFAULT_TOP_K}."
     )
@@ -116,6 +118,7 @@ def query_of(data: dict[str, Any]) -> EventQuery:
         mode=SearchMode(mode) if mode else None,
         explain=data["explain"],
         zone=data.get("timezone"),
+        asked_at=data.get("asked_at"),
     )
 
 

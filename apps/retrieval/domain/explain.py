@@ -1,15 +1,18 @@
 """Explain the place of a result in a search."""
 
 from dataclasses import asdict
+from datetime import datetime
 from typing import Any
 
 from apps.retrieval.domain.query import Hit, SearchMode
+from apps.retrieval.domain.times.closeness import TIME_WEIGHT
 
 
 def explain_hit(hit: Hit, mode: SearchMode) -> dict[str, Any]:
     """Return the parts of a result's score.
 
-    In hybrid mode the score is (vector contribution + keyword contribution) x substance.
+    In hybrid mode the score is (vector contribution + keyword contribution) x substance, and where the query names a
+    time x the factor of `time`. There an end that is null is open.
     """
     parts: dict[str, Any] = {"mode": mode, "score": hit.score}
     if hit.similarity is not None:
@@ -20,14 +23,26 @@ def explain_hit(hit: Hit, mode: SearchMode) -> dict[str, Any]:
             "contribution": round(weight * hit.similarity, 6),
         }
     if hit.keyword is not None:
-        substance = hit.substance if mode is SearchMode.HYBRID else 1.0
+        factors = hit.substance * (hit.time.factor if hit.time else 1.0) if mode is SearchMode.HYBRID else 1.0
         vector_part = parts.get("vector", {}).get("contribution", 0.0)
         parts["keyword"] = {
             "bm25": hit.keyword,
             "weight": 1 - hit.vector_weight if mode is SearchMode.HYBRID else 1.0,
-            "contribution": round(hit.score / substance - vector_part, 6),
+            "contribution": round(hit.score / factors - vector_part, 6),
             "terms": [asdict(share) for share in hit.terms],
         }
     if mode is SearchMode.HYBRID:
         parts["substance"] = hit.substance
+    if hit.time is not None:
+        parts["time"] = {
+            "named": [{"words": one.words, "from": as_iso(one.start), "to": as_iso(one.end)} for one in hit.time.named],
+            "closeness": hit.time.closeness,
+            "weight": TIME_WEIGHT,
+            "factor": hit.time.factor,
+        }
     return parts
+
+
+def as_iso(moment: datetime | None) -> str | None:
+    """Return a moment in UTC as the API writes it."""
+    return None if moment is None else moment.isoformat().replace("+00:00", "Z")

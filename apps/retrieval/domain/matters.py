@@ -226,10 +226,12 @@ def put_newer_first(hits: Sequence[Hit], pairs: Sequence[Pair]) -> tuple[Hit, ..
     """Return the hits, in which each newer one of a pair comes before the older one.
 
     It moves up to just before the best placed one that it is newer than, and what is newer than itself moves with it.
-    The others stay in their order.
+    The others stay in their order. Where the query names a time, a newer one that is farther from it than the older
+    one stays as well: who asks for last year is not asking for today.
     """
     places = {hit.id: place for place, hit in enumerate(hits)}
-    known = [pair for pair in pairs if pair.newer in places and pair.older in places]
+    near = {hit.id: hit.time.closeness if hit.time else 0.0 for hit in hits}
+    known = [pair for pair in pairs if pair.newer in places and near.get(pair.older, 2.0) <= near[pair.newer]]
     if not known:
         return tuple(hits)
     anchors = list(range(len(hits)))

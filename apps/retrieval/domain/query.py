@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from apps.core.domain.filters.expression import Expression
 from apps.core.domain.scope import Scope
+from apps.retrieval.domain.times.read import NamedTime
 
 MAX_TOP_K = 1_000
 DEFAULT_TOP_K = 10
@@ -40,6 +41,8 @@ class SearchQuery:
     is_read: whether the embedder reads the query; of one that it does not the words alone make a hybrid score.
     min_relevance: what is less relevant is left out (`domain.relevance`); None for everything.
     zone: in which days and weekdays of the query are meant; None for the day of each row's writer.
+    asked_at: when it is asked, None for now; without a zone, times in the query are meant in this one's. times: those
+    that the query names (`domain.ranking.times_of`): what happened near to one of them has a better score.
     """
 
     scope: Scope = field(default_factory=Scope)
@@ -63,6 +66,8 @@ class SearchQuery:
     allowed: npt.NDArray[np.int64] | None = None
     is_read: bool = True
     zone: tzinfo | None = None
+    asked_at: datetime | None = None
+    times: tuple[NamedTime, ...] = ()
 
     @property
     def vector_weight(self) -> float:
@@ -85,6 +90,14 @@ class TermShare:
     weight: float
     idf: float
     score: float
+
+
+class TimeShare(NamedTuple):
+    """What the times of a query did to a score. closeness: to the nearest one, from 0 to 1. factor: of the score."""
+
+    named: tuple[NamedTime, ...]
+    closeness: float
+    factor: float
 
 
 class Kinship(StrEnum):
@@ -120,7 +133,7 @@ class Hit(NamedTuple):
     keyword: BM25, None where no words were. substance: the factor of a hybrid score, see `domain.substance`.
     happened: in seconds since the epoch. precedence: None where the score alone made its place. vector_weight: that of
     the cosine in a hybrid score. relevance: how likely it is what was asked for, see `domain.relevance`;
-    None where nothing could tell.
+    None where nothing could tell. time: None where the query names no time.
     """
 
     id: int
@@ -134,6 +147,7 @@ class Hit(NamedTuple):
     precedence: Precedence | None = None
     vector_weight: float = VECTOR_WEIGHT
     relevance: float | None = None
+    time: TimeShare | None = None
 
 
 @dataclass(frozen=True)

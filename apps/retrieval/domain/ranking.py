@@ -1,10 +1,9 @@
 """Which rows answer a query best, and why the others do not (spec 000 retrieval controls, DESIGN D10)."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from datetime import datetime, timedelta
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
 from itertools import pairwise
-from typing import TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -14,38 +13,23 @@ from apps.retrieval.domain.bm25 import KeywordScores, keyword_scores
 from apps.retrieval.domain.matters import WINDOW, find_matters, put_newer_first
 from apps.retrieval.domain.planner import DEFAULT_COSTS, SearchCosts, SearchWay
 from apps.retrieval.domain.postings import Bools, Floats, Slots
-from apps.retrieval.domain.query import EMPTY_RANKING, Hit, Pair, Ranking, SearchMode, SearchQuery, TermShare
+from apps.retrieval.domain.query import EMPTY_RANKING, Hit, Pair, Ranking, SearchMode, SearchQuery, TermShare, TimeShare
 from apps.retrieval.domain.relevance import BEST_OF, Background, Evidence, gather_evidence, relevance_of
 from apps.retrieval.domain.rows import RowStore
-from apps.retrieval.domain.substance import BREVITY_CUT, QUESTION_CUT
+from apps.retrieval.domain.scores import HalfLives, ScoredRows, concatenate, confidences, score_rows
 from apps.retrieval.domain.text.asked import NOTHING_ASKED, AskedTerms, asked_terms
-from apps.retrieval.domain.vectors.cosines import cosines
+from apps.retrieval.domain.times.closeness import time_factors
+from apps.retrieval.domain.times.read import NamedTime, read_times
 from apps.retrieval.domain.vectors.nearest import nearest_rows
 
 # So many of the nearest rows are searched for newer ones: asking a graph for more takes longer.
 NEAR_WINDOW = 10
-# By the value of the column `decay_policy`, None for never; rows that do not decay need neither it nor the column.
-HalfLives = Mapping[str, timedelta | None]
 # Scores that are shown as equal are equal: the order of additions, which differs between processes, decides nothing.
 DIGITS = 6
 # Half of the sixth decimal: what is shown as reaching a limit reaches it.
 _ROUNDING = 5e-7
-Number = TypeVar("Number", bound=np.generic)
 # The reason for which rows are left out, and which rows pass.
 Filter = tuple[str, Bools]
-
-
-@dataclass(frozen=True, eq=False)
-class ScoredRows:
-    """Everything computed per slot of all stores, concatenated."""
-
-    ids: npt.NDArray[np.int64]
-    score: Floats
-    similarity: Floats | None
-    keyword: Floats | None
-    substance: Floats
-    confidence: Floats
-    happened: Floats
 
 
 def rank(
@@ -244,11 +228,6 @@ def rank_nearest(
     return Ranking(hits, matched, filtered, "+".join(ways) or SearchWay.SCAN, *matters)
 
 
-def concatenate(parts: Sequence[npt.NDArray[Number]]) -> npt.NDArray[Number]:
-    """Concatenate arrays without a copy of a single one, which takes long for a large store."""
-    return parts[0] if len(parts) == 1 else np.concatenate(parts)
-
-
 def visible_slots(store: RowStore, scope: Scope, now: datetime) -> Bools:
     """Return the living slots that match household and persona of the scope and have not expired. Shape (size,)."""
     mask = store.alive
@@ -261,6 +240,14 @@ def visible_slots(store: RowStore, scope: Scope, now: datetime) -> Bools:
     return mask
 
 
+def times_of(query: SearchQuery, now: datetime) -> tuple[NamedTime, ...]:
+    """Return the times that a hybrid search names, by its moment and its zone, else by `now`; other modes use none."""
+    if query.query is None or query.effective_mode is not SearchMode.HYBRID:
+        return ()
+    asked_at = query.asked_at or now
+    return read_times(query.query, asked_at, query.zone or asked_at.tzinfo or UTC)
+
+
 def terms_of(query: SearchQuery) -> AskedTerms:
     """Return the words that a search looks for; none when it goes by vector alone.
 
@@ -270,63 +257,6 @@ def terms_of(query: SearchQuery) -> AskedTerms:
         return NOTHING_ASKED
     asked = asked_terms(query.query)
     return AskedTerms(asked.words) if query.effective_mode is SearchMode.HYBRID and query.is_read else asked
-
-
-def score_rows(
-    query: SearchQuery,
-    vector: npt.NDArray[np.float32] | None,
-    stores: Sequence[RowStore],
-    words: KeywordScores | None,
-    now: datetime,
-    half_lives: HalfLives,
-) -> ScoredRows:
-    """Compute similarity, keyword score, substance, confidence and score of every slot."""
-    similarity = None
-    if vector is not None:
-        similarity = np.concatenate([cosines(store.vectors, vector) for store in stores]).astype(np.float64)
-    keyword = None if words is None else np.concatenate(words.scores)
-    # Less for questions and for interjections in a session. In (0, 1].
-    brief = [np.where(store.sessions.have_neighbours(), 1 - store.fullness, 0.0) for store in stores]
-    substance = np.concatenate([
-        (1 - QUESTION_CUT * store.question_share) * (1 - BREVITY_CUT * part)
-        for store, part in zip(stores, brief, strict=True)
-    ])  # fmt: skip
-    score = fuse(query, similarity, keyword, 0.0 if words is None else words.maximum())
-    if query.effective_mode is SearchMode.HYBRID:
-        score = score * substance
-    confidence = np.concatenate([confidences(store, now, half_lives) for store in stores])
-    ids, happened = (concatenate([getattr(store, name) for store in stores]) for name in ("ids", "happened"))
-    return ScoredRows(ids, score, similarity, keyword, substance, confidence, happened)
-
-
-def fuse(query: SearchQuery, similarity: Floats | None, keyword: Floats | None, best_keyword: float) -> Floats:
-    """Return half the cosine and half BM25 divided by the best BM25 (DESIGN D10), or one of the two alone.
-
-    The best BM25 of a Chinese question is the best possible one, unless a row has a better one.
-
-    It is the words alone as well where the embedder does not read the query.
-    """
-    mode = query.effective_mode
-    if mode is SearchMode.VECTOR:
-        assert similarity is not None
-        return similarity
-    assert keyword is not None
-    relative = keyword / best_keyword if best_keyword > 0 else keyword
-    if mode is SearchMode.KEYWORD:
-        return relative
-    assert similarity is not None
-    return query.vector_weight * similarity + (1 - query.vector_weight) * relative
-
-
-def confidences(store: RowStore, now: datetime, half_lives: HalfLives, slots: Slots | slice = slice(None)) -> Floats:
-    """Return the confidence that a reader sees, of these slots or of all."""
-    rates = {policy: 1 / half_life.total_seconds() for policy, half_life in half_lives.items() if half_life is not None}
-    if not rates:
-        return store.base_confidence[slots]
-    by_code = np.array([rates.get(policy, 0.0) for policy in store.values("decay_policy")])
-    decay_rate = by_code[store.codes("decay_policy")[slots]]
-    age = np.maximum(now.timestamp() - store.anchor[slots], 0.0)
-    return np.asarray(store.base_confidence[slots] * np.exp2(-age * decay_rate))
 
 
 def apply_filters(filters: Sequence[Filter], considered: Bools) -> tuple[Bools, int, dict[str, int]]:
@@ -398,4 +328,14 @@ def make_hit(query: SearchQuery, scored: ScoredRows, slot: int, words: KeywordSc
         terms=tuple(shares),
         happened=float(scored.happened[slot]),
         vector_weight=query.vector_weight,
+        time=time_share(query, scored, slot),
     )
+
+
+def time_share(query: SearchQuery, scored: ScoredRows, slot: int) -> TimeShare | None:
+    """Return what the times of a query did to the score of a slot; None where none count."""
+    if scored.closeness is None:
+        return None
+    near = scored.closeness[slot]
+    factor = time_factors(scored.score[slot], near)
+    return TimeShare(query.times, round(float(near), DIGITS), round(float(factor), DIGITS))

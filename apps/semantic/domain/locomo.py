@@ -18,12 +18,16 @@ class LocomoError(ValueError):
 
 @dataclass(frozen=True)
 class Question:
-    """A question about one user's memories. evidence: normalised turn ids, or other keys of memories."""
+    """A question about one user's memories.
+
+    evidence: normalised turn ids, or other keys of memories. asked_at: None for now.
+    """
 
     user_id: str
     text: str
     evidence: frozenset[str]
     category: str
+    asked_at: datetime | None = None
 
 
 def is_locomo(document: Any) -> bool:
@@ -106,8 +110,9 @@ def turn_fields(turn: Turn, user_id: str) -> dict[str, Any]:
 def locomo_questions(sample: Mapping[str, Any], user_id: str) -> Iterator[tuple[str, dict[str, Any]]]:
     """Yield the questions that have evidence, each with its place, not checked yet. Raises LocomoError.
 
-    Turn ids are found in evidence of any form.
+    Turn ids are found in evidence of any form. Questions are asked with the last turn.
     """
+    asked_at = max((turn.at for turn in locomo_turns(sample)), default=None)
     items = sample.get("qa", [])
     if not isinstance(items, list) or not all(isinstance(item, Mapping) for item in items):
         raise LocomoError("qa: expected a list of objects.")
@@ -115,6 +120,8 @@ def locomo_questions(sample: Mapping[str, Any], user_id: str) -> Iterator[tuple[
         evidence = sorted({turn_key(found[0]) for found in _TURN_ID.finditer(str(item.get("evidence")))})
         if evidence:
             fields = {"user_id": user_id, "question": item.get("question"), "evidence": evidence}
+            if asked_at is not None:
+                fields["asked_at"] = asked_at.isoformat()
             yield f"question {number}", {**fields, "category": str(item.get("category", ""))}
 
 

@@ -7,6 +7,7 @@ import json
 import time
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 from typing import Any
 from uuid import UUID
 
@@ -73,7 +74,14 @@ def evaluate(
         unresolved += len(question.evidence) - len(known)
         if known:
             scope = Scope(user_id=question.user_id)
-            query = SearchQuery(scope=scope, query=question.text, mode=mode, top_k=max(CUTOFFS), history=False)
+            query = SearchQuery(
+                scope=scope,
+                query=question.text,
+                mode=mode,
+                top_k=max(CUTOFFS),
+                history=False,
+                asked_at=question.asked_at,
+            )
             started = time.perf_counter()
             result = memory_search(access, query)
             seconds = time.perf_counter() - started
@@ -91,7 +99,7 @@ def evidence_key(uuid: UUID, metadata: Mapping[str, Any]) -> str:
     return str(metadata.get(KEY_FIELD) or uuid)
 
 
-def question_line(access: Access, question: str, evidence: Collection[UUID]) -> str:
+def question_line(access: Access, question: str, evidence: Collection[UUID], asked_at: datetime) -> str:
     """Return a question as one line of JSON, with the memories of the caller's that answer it.
 
     Raises InvalidInputError unless these are active memories of one user.
@@ -104,4 +112,5 @@ def question_line(access: Access, question: str, evidence: Collection[UUID]) -> 
         raise InvalidInputError("Choose memories of one user: an evaluation asks about one.", attr="evidence")
     keys = [evidence_key(uuid, metadata) for _, uuid, metadata in rows]
     line = {"user_id": rows[0][0], "question": question, "evidence": keys, "category": CATEGORY}
+    line["asked_at"] = asked_at.isoformat(timespec="seconds")
     return json.dumps(line, ensure_ascii=False) + "\n"

@@ -11,7 +11,7 @@ from django.conf import settings
 from rest_framework import serializers
 from rest_framework.exceptions import ParseError, ValidationError
 
-from apps.core.schemas.fields import IdentifierField, VisibleTextField
+from apps.core.schemas.fields import IdentifierField, OffsetDateTimeField, VisibleTextField
 from apps.core.schemas.parsers import StrictJSONParser
 from apps.core.schemas.serializers import validate
 from apps.semantic.domain.locomo import (
@@ -45,6 +45,7 @@ class QuestionInput(serializers.Serializer[Any]):
     question = VisibleTextField(max_length=MAX_QUERY_CHARS)
     evidence = serializers.ListField(child=serializers.CharField(trim_whitespace=False))
     category = serializers.CharField(required=False, allow_blank=True, default="")
+    asked_at = OffsetDateTimeField(required=False, allow_null=True, default=None)
 
 
 def read_memories(path: Path, user_prefix: str = "") -> tuple[int, Iterator[Item]]:
@@ -137,9 +138,10 @@ def check_question(place: str, get: Callable[[], Any]) -> Question:
     try:
         data = check_fields(QuestionInput, get())
     except UnusableError as error:
-        expected = "{'user_id', 'question', 'evidence': [...], 'category'?}"
+        expected = "{'user_id', 'question', 'evidence': [...], 'category'?, 'asked_at'?}"
         raise UnreadableFileError(f"{place}: {error} (expected {expected})") from error
-    return Question(data["user_id"], data["question"], frozenset(data["evidence"]), data["category"])
+    evidence = frozenset(data["evidence"])
+    return Question(data["user_id"], data["question"], evidence, data["category"], data["asked_at"])
 
 
 def check_fields(serializer: type[serializers.Serializer[Any]], fields: Any) -> dict[str, Any]:

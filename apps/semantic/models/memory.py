@@ -20,7 +20,7 @@ from apps.core.db.offsets import OffsetField, WithOffset
 from apps.core.db.origins import origin_field
 from apps.core.domain.scope import MAX_IDENTIFIER_CHARS, Scope
 from apps.llm.selectors import EmbeddingSpace
-from apps.retrieval.domain.ranking import HalfLives
+from apps.retrieval.domain.scores import HalfLives
 from apps.semantic.domain.confidence import DecayPolicy, current_confidence
 from apps.semantic.domain.memory import DEFAULT_IMPORTANCE, DEFAULT_SOURCE, TAGS
 from apps.semantic.domain.standing import share_of_score

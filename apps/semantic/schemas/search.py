@@ -23,7 +23,7 @@ from apps.core.schemas.filters import FilterField
 from apps.core.schemas.outputs import Uuid, iso
 from apps.core.schemas.paging import chosen_limit
 from apps.core.schemas.serializers import scope_of
-from apps.core.schemas.windows import MAX_DAYS, TimezoneField, WindowInput, settle_time_window
+from apps.core.schemas.windows import MAX_DAYS, AskedAtField, TimezoneField, WindowInput, settle_time_window
 from apps.retrieval.domain.explain import explain_hit
 from apps.retrieval.domain.query import DEFAULT_TOP_K, MAX_TOP_K, SearchMode, SearchQuery
 from apps.retrieval.domain.relevance import MIN_RELEVANCE
@@ -78,6 +78,7 @@ class SearchInput(TagsInput):
     time_window = WindowInput(required=False, allow_null=True)
     last_days = StrictFloatField(required=False, allow_null=True, min_value=0, max_value=MAX_DAYS)
     timezone = TimezoneField()
+    asked_at = AskedAtField()
     source = StrictCharField(required=False, max_length=64)
     filter = FilterField(MEMORY_FIELDS, source="where")
     include = OwnersField(help_text=INCLUDE)
@@ -147,6 +148,7 @@ def make_query(data: Mapping[str, Any]) -> SearchQuery:
         history=data.get("history") != "hide",
         in_force=data.get("in_force", False),
         zone=data.get("timezone"),
+        asked_at=data.get("asked_at"),
         where=None if data.get("where") is EVERYTHING else data.get("where"),
     )
 
@@ -200,7 +202,14 @@ class FoundOutput(TypedDict):
     replaced: Annotated[ReplacedOutput | None, "For a replaced memory: what replaced it. It is ranked after that one."]
     in_force: Annotated[bool, "False for an item of knowledge that is not in force."]
     succeeds: Annotated[Uuid | None, "The memory in the results, no longer in force, whose place this one took."]
-    explain: NotRequired[dict[str, Any]]
+    explain: NotRequired[
+        Annotated[
+            dict[str, Any],
+            "With `explain`: the parts of the score. `time` is there where the query names a time: what was read "
+            "(`named`), how near to it the memory is (`closeness`, 0 to 1) and by how much the score is multiplied "
+            "(`factor`).",
+        ]
+    ]
 
 
 class SearchOutput(TypedDict):

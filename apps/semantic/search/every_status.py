@@ -12,7 +12,7 @@ from apps.core.domain.clock import SYSTEM_CLOCK, Clock, utcnow
 from apps.core.domain.scope import Scope
 from apps.llm.selectors import EmbeddingSpace
 from apps.retrieval.domain.query import Hit, Ranking, SearchQuery
-from apps.retrieval.domain.ranking import rank_by_score, terms_of
+from apps.retrieval.domain.ranking import rank_by_score, terms_of, times_of
 from apps.retrieval.domain.rows import RowStore
 from apps.retrieval.domain.text.asked import AskedTerms
 from apps.retrieval.domain.text.scripts import spellings
@@ -40,7 +40,7 @@ def memories_rank(memories: MemoryQuerySet, query: SearchQuery, clock: Clock = S
     """
     plain = SearchQuery(
         query=query.query, embedding=query.embedding, mode=query.mode, top_k=query.top_k, explain=query.explain,
-        zone=query.zone, current_first=False, is_read=reads_query(query),
+        zone=query.zone, current_first=False, is_read=reads_query(query), times=times_of(query, utcnow(clock)),
     )  # fmt: skip
 
     def rank_in(space: EmbeddingSpace) -> Ranked:

@@ -20,7 +20,7 @@ from apps.llm.selectors import EmbeddingSpace
 from apps.llm.services import can_read
 from apps.retrieval.domain.matters import is_statement, put_newer_first
 from apps.retrieval.domain.query import EMPTY_RANKING, MAX_TOP_K, Hit, Kinship, Pair, Ranking, SearchMode, SearchQuery
-from apps.retrieval.domain.ranking import rank_by_score, terms_of
+from apps.retrieval.domain.ranking import rank_by_score, terms_of, times_of
 from apps.retrieval.domain.relevance import Background
 from apps.retrieval.domain.rows import RowStore
 from apps.rules.domain.statements.read import statements_of
@@ -151,7 +151,7 @@ def searched_scopes(access: Access, reach: Reach, asked: Scope) -> dict[str, Sco
 def _search_reach(access: Access, reach: Reach, query: SearchQuery, space: EmbeddingSpace, clock: Clock) -> Answer:
     """Search the memories that a read covers by the vectors of a space. Raises SpaceChangedError."""
     scopes = searched_scopes(access, reach, query.scope)
-    query = replace(query, is_read=reads_query(query))
+    query = replace(query, is_read=reads_query(query), times=times_of(query, utcnow(clock)))
     users = list(scopes)
     terms, vector, costs = terms_of(query), query_vector(query, space), read_search_costs(space.dimension)
     background = query_background(query, vector, space)
