@@ -8,6 +8,7 @@ from apps.events.services import ScheduleSpec
 from apps.llm.schedules import SCHEDULES as LLM
 from apps.monitor.schedules import SCHEDULES as MONITOR
 from apps.notes.schedules import SCHEDULES as NOTES
+from apps.oauth.schedules import SCHEDULES as OAUTH
 from apps.people.schedules import SCHEDULES as PEOPLE
 from apps.semantic.schedules import SCHEDULES as SEMANTIC
 from apps.sync.schedules import SCHEDULES as SYNC
@@ -15,5 +16,5 @@ from apps.sync.schedules import SCHEDULES as SYNC
 # Of apps below the schedules.
 BELOW = (ScheduleSpec("audit: trim", "apps.audit.tasks.trim", Schedule.DAILY),)
 SCHEDULES: tuple[ScheduleSpec, ...] = (
-    *EVENTS, *MONITOR, *LLM, *EPISODIC, *SEMANTIC, *NOTES, *SYNC, *PEOPLE, *BELOW
+    *EVENTS, *MONITOR, *LLM, *EPISODIC, *SEMANTIC, *NOTES, *SYNC, *PEOPLE, *OAUTH, *BELOW
 )  # fmt: skip

@@ -9,6 +9,7 @@ from urllib.parse import urlsplit
 from django.urls import reverse_lazy
 from django.utils.translation import gettext_lazy
 
+from apps.oauth.domain.clients import SCHEMES
 from memoryhub.config.api import API_SECTION_OF as API_SECTION_OF
 from memoryhub.config.api import SPECTACULAR_SETTINGS as SPECTACULAR_SETTINGS
 from memoryhub.config.headers import CONTENT_SECURITY_POLICY as CONTENT_SECURITY_POLICY
@@ -50,6 +51,7 @@ INSTALLED_APPS = [
     "allauth.account",
     "allauth.mfa",
     "allauth.usersessions",
+    "oauth2_provider",
     "memoryhub",
     "apps.core",
     "apps.accounts",
@@ -63,6 +65,7 @@ INSTALLED_APPS = [
     "apps.semantic",
     "apps.notes",
     "apps.people",
+    "apps.oauth",
     "apps.sync",
     "apps.context",
     "apps.cockpit",
@@ -164,6 +167,7 @@ ACCOUNT_RATE_LIMITS = {
     "login_failed": "20/m/ip,5/5m/key",
     "invitation": "20/m/ip",
     "connect_code": "30/10m/ip,10/10m/user",
+    "register_app": "20/10m/ip",
 }
 MFA_ADAPTER = "apps.accounts.adapters.SecondFactorAdapter"
 MFA_FORMS = {
@@ -238,6 +242,34 @@ REST_FRAMEWORK = {
     "COERCE_DECIMAL_TO_STRING": False,
     "TEST_REQUEST_DEFAULT_FORMAT": "json",
 }
+# --- apps that sign in (apps/oauth) -------------------------------------------------------------------------
+OAUTH2_PROVIDER = {
+    "OAUTH2_VALIDATOR_CLASS": "apps.oauth.validator.SignInValidator",
+    "SCOPES": {"read": "Read", "write": "Read and write"},
+    "ACCESS_TOKEN_GENERATOR": "apps.oauth.secrets.access_token",
+    "REFRESH_TOKEN_GENERATOR": "apps.oauth.secrets.refresh_token",
+    "AUTHORIZATION_CODE_EXPIRE_SECONDS": 60,
+    "ACCESS_TOKEN_EXPIRE_SECONDS": 3_600,
+    "REFRESH_TOKEN_EXPIRE_SECONDS": CONFIG.app_sign_in_days * 24 * 60 * 60,
+    "REFRESH_TOKEN_REUSE_PROTECTION": True,
+    "ALLOWED_REDIRECT_URI_SCHEMES": list(SCHEMES),
+    # Programs of a person's own machine take any port (RFC 8252), and many of them call it so.
+    "ALLOW_LOCALHOST_LOOPBACK": True,
+    "CIMD_ENABLED": True,
+    "CIMD_METADATA_FETCHER": "apps.oauth.server.ClientDocumentFetcher",
+    "CIMD_REGISTRATION_PERMISSION_CLASSES": ("apps.oauth.server.AskedByPersonPermission",),
+    **dict.fromkeys(
+        (
+            f"COMPLIANT_BCP_RFC9700_{gate}"
+            for gate in (
+                "IMPLICIT_GRANT", "PASSWORD_GRANT", "PKCE_METHOD", "ACCESS_TOKEN_TRANSPORT", "TOKEN_STORAGE",
+                "REFRESH_TOKEN", "REDIRECT_URI_SCHEME", "REDIRECT_URI_MATCHING", "PKCE_REQUIRED",
+            )
+        ),
+        True,
+    ),
+}  # fmt: skip
+
 DRF_STANDARDIZED_ERRORS = {"ALLOWED_ERROR_STATUS_CODES": ["400", "401", "403", "404", "409", "415", "429", "503"]}
 # --- live push: hints for browsers that something has changed ---------------------------------------------
 # Which tables belong to which topics.
@@ -327,6 +359,9 @@ LOGGING = {
         "channels_redis": {"level": "CRITICAL"},
         # It logs what clients send, such as arguments that do not fit.
         "mcp": {"level": "CRITICAL"},
+        # To debug they say what a client is sent, with its code.
+        "oauthlib": {"level": "WARNING"},
+        "oauth2_provider": {"level": "WARNING"},
     },
 }
 

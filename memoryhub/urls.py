@@ -26,6 +26,7 @@ urlpatterns = [
     path("api/", include("apps.context.rest.urls")),
     path("api/sync/", include("apps.sync.rest.urls")),
     path("", include("apps.mcp.rest.urls")),
+    path("", include("apps.oauth.rest.urls")),
     path("accounts/", include("apps.accounts.admin.urls")),
     path("admin/rules/mergerule/<int:pk>/rehearse/", admin.site.admin_view(rehearse_rule), name="rehearse_rule"),
     path("admin/rules/mergerule/rehearsal/", admin.site.admin_view(rehearse_unsaved), name="rehearse_new_rule"),

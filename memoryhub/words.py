@@ -45,6 +45,9 @@ JOBS: dict[str, JobWords] = {
     "apps.people.tasks.trim_connections": JobWords(
         _("Trim requests of apps"), _("Deletes expired key requests of apps.")
     ),
+    "apps.oauth.tasks.trim": JobWords(
+        _("Trim sign-ins of apps"), _("Deletes expired codes and tokens of apps, and apps that nobody let in.")
+    ),
     "apps.people.tasks.review_memberships": JobWords(
         _("Review foreign writes"), _("Finds what users have in households that they do not belong to.")
     ),

@@ -26,7 +26,7 @@ from apps.core.pages.times import written_as_logs
 SEEN_EVERY = timedelta(minutes=5)
 MAX_REMEMBERED = 10_000
 # Addresses of programs: these never touch a session, and are answered in English, in UTC.
-MACHINES = ("/api/", "/static/", "/healthz", "/readyz", "/metrics")
+MACHINES = ("/api/", "/oauth/", "/.well-known/", "/static/", "/healthz", "/readyz", "/metrics")
 # Pages of the admin that need no permission.
 ALWAYS = frozenset({"login", "logout", "password_change", "password_change_done", "jsi18n"})
 # Pages that write times as logs do, to the second and with their zone.

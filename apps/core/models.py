@@ -17,6 +17,7 @@ from apps.core.domain.scope import MAX_IDENTIFIER_CHARS, MAX_OWNERS, Access, Per
 
 # The actor of a person's own pages begins so; those of keys begin with `key:`.
 PERSON_ACTOR = "person:"
+MAX_RESOURCE_CHARS = 1_000
 
 
 class PermissionLevel(models.TextChoices):
@@ -33,6 +34,9 @@ class ApiKey(models.Model):
     Only the digest of the secret is stored; the secret is shown once, when the key is created or rotated. After a
     rotation the previous secret works too, until `previous_until`. A key is revoked, never deleted, so that the
     records of what it did keep their author. former_names: under which they keep it as well.
+
+    The key of an app that signed in (`apps.oauth`) opens `resource` alone, with what is below it. Its secret is an
+    access token: it ends at `secret_until`, and the app fetches the next.
     """
 
     uuid = models.UUIDField(default=uuid.uuid4, unique=True, editable=False)
@@ -72,6 +76,8 @@ class ApiKey(models.Model):
         help_text="Users who stopped this key from reaching their data.",
     )
     former_names = ArrayField(models.CharField(max_length=100), blank=True, default=list, editable=False)
+    resource = models.CharField(max_length=MAX_RESOURCE_CHARS, blank=True, default="", editable=False)
+    secret_until = models.DateTimeField(null=True, editable=False)
     created_at = models.DateTimeField(editable=False)
     created_by = models.CharField(max_length=200, editable=False)
     expires_at = models.DateTimeField(null=True, blank=True, help_text="Leave empty for a key that never expires.")
@@ -98,6 +104,12 @@ class ApiKey(models.Model):
                 name="core_apikey_previous_secret_ends",
                 condition=Q(previous_digest=None, previous_until=None)
                 | Q(previous_digest__isnull=False, previous_until__isnull=False),
+            ),
+            # A token has an end and one place, and is of one person.
+            models.CheckConstraint(
+                name="core_apikey_token_of_person",
+                condition=Q(resource="", secret_until=None)
+                | (~Q(resource="") & Q(secret_until__isnull=False) & ~Q(user_id="")),
             ),
         ]
 

@@ -19,22 +19,24 @@ KEY_ACTOR = "key:"
 _USABLE_KEY = PreparedSelect(
     ApiKey,
     where="(digest = %(digest)s OR (previous_digest = %(digest)s AND previous_until > %(now)s)) "
-    "AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > %(now)s)",
+    "AND revoked_at IS NULL AND (expires_at IS NULL OR expires_at > %(now)s) "
+    "AND (secret_until IS NULL OR secret_until > %(now)s)",
     # What `ApiKey.foreign` is; mostly there is none.
     extra="(SELECT array_agg(ARRAY[m.user_id, m.household_id, m.persona_id]::text[]) FROM core_membership AS m "
     "WHERE m.state = 'foreign' AND core_apikey.user_id IN ('', m.user_id))",
 )
 
 
-def key_verify(secret: str, now: datetime) -> ApiKey | None:
-    """Return the valid key of this secret, or None when it is unknown, replaced, revoked or expired.
+def key_verify(secret: str, now: datetime, resource: str = "") -> ApiKey | None:
+    """Return the valid key of this secret, or None when it is unknown, replaced, revoked, expired, or for elsewhere.
 
-    Nothing remembers the answer: a key that is revoked is refused by every process from then on.
+    resource: the address that is asked, where apps that signed in are let in. Nothing remembers the answer: a key that
+    is revoked is refused by every process from then on.
     """
     if not keys.is_well_formed(secret):
         return None
     foreign, found = _USABLE_KEY.rows_with_extra({"digest": keys.digest(secret), "now": now})
-    if not found:
+    if not found or not keys.opens(found[0].resource, resource):
         return None
     found[0].foreign = tuple(tie_of(*row) for row in foreign or ())
     return found[0]

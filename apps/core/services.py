@@ -32,13 +32,16 @@ def key_create(
     secret: str | None = None,
     stopped_by: Collection[str] = (),
     origin: WriteOrigin = WriteOrigin.APP,
+    resource: str = "",
+    secret_until: datetime | None = None,
     clock: Clock = SYSTEM_CLOCK,
 ) -> tuple[ApiKey, str]:
     """Create an API key and return it with its secret, which cannot be read again.
 
     reads: owners that the key may read besides its bound. stopped_by: users who stopped the key that makes this one,
-    and so this one. origin: of what it writes. Raises InvalidInputError for an operator key with a bound,
-    an expiry in the past, owners that cannot be granted, or a given secret that is malformed or in use.
+    and so this one. origin: of what it writes. resource, secret_until: of an app that signed in. Raises
+    InvalidInputError for an operator key with a bound, an expiry in the past, owners that cannot be granted, or a given
+    secret that is malformed or in use.
     """
     if permission is Permission.OPERATOR and scope.named():
         raise InvalidInputError("An operator key is bound to nothing.", attr="permissions")
@@ -62,6 +65,8 @@ def key_create(
         reads=granted,
         origin=origin,
         stopped_by=sorted(set(stopped_by)),
+        resource=resource,
+        secret_until=secret_until,
         created_at=now,
         created_by=actor,
         **scope.named(),
@@ -70,6 +75,16 @@ def key_create(
     key.save()
     scope_ties_make(scope, made_by=actor, made_at=now)
     return key, secret
+
+
+def unused_name(wanted: str) -> str:
+    """Return a name that no key has or had: what each of them wrote is known by it. wanted: as it is, or numbered."""
+    name, number = wanted, 1
+    while ApiKey.objects.filter(Q(name=name) | Q(former_names__contains=[name])).exists():
+        number += 1
+        end = f" ({number})"
+        name = f"{wanted[: keys.MAX_NAME_CHARS - len(end)]}{end}"
+    return name
 
 
 def check_expiry(expires_at: datetime | None, now: datetime) -> None:
@@ -133,6 +148,8 @@ def key_rotate(
     if not timedelta() <= overlap <= keys.MAX_OVERLAP:
         raise InvalidInputError(f"The overlap must be 0 to {keys.MAX_OVERLAP.days} days.", attr="overlap_seconds")
     key, now = lock_key(uuid), utcnow(clock)
+    if key.resource:
+        raise ConflictError("The app of this key signed in, and renews its secret itself.", code="signed_in")
     if key.expires_at is not None and key.expires_at <= now:
         raise ConflictError("This key has expired: change its expiry first.", code="expired")
     secret = keys.generate_secret()
@@ -140,6 +157,18 @@ def key_rotate(
     key.digest, key.shown, key.rotated_at = keys.digest(secret), keys.shown_part(secret), now
     key.save(update_fields=["digest", "shown", "previous_digest", "previous_until", "rotated_at"])
     return key, secret
+
+
+@transaction.atomic
+def key_renew(*, uuid: UUID, secret: str, until: datetime) -> ApiKey:
+    """Give the key of an app that signed in its next secret, and return it. The one before stops at once.
+
+    Raises NotFoundError, and ConflictError for a revoked key.
+    """
+    key = lock_key(uuid)
+    key.digest, key.shown, key.secret_until = keys.digest(secret), keys.shown_part(secret), until
+    key.save(update_fields=["digest", "shown", "secret_until"])
+    return key
 
 
 def lock_key(uuid: UUID) -> ApiKey:

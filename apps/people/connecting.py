@@ -17,7 +17,7 @@ from apps.core.domain.errors import InvalidInputError, NotFoundError, ThrottledE
 from apps.core.domain.scope import PERMISSION_ORDER, Permission, Scope
 from apps.core.models import ApiKey
 from apps.core.pauses import PERSON
-from apps.core.services import key_create
+from apps.core.services import key_create, unused_name
 from apps.people.models import ConnectionRequest, ConnectionState
 
 # Without vowels, so that no word comes about, and without letters that look like others (RFC 8628, 6.1).
@@ -36,7 +36,6 @@ MAX_INTERVAL_SECONDS = 60
 MAX_PER_CLIENT, MAX_PER_BLOCK, MAX_IN_ALL = 20, 60, 1_000
 # An advisory lock with a key of its own: requests are counted one after the other.
 COUNT_LOCK = 0x636F_6E6E
-MAX_NAME_CHARS = 100
 
 
 def new_user_code() -> str:
@@ -194,13 +193,7 @@ def fetch(device_code: str, clock: Clock) -> tuple[ApiKey, str] | InvalidInputEr
         request.save(update_fields=["asked_at"])
         return refusal("The person has not answered yet.", code="authorization_pending")
     user_id, actor = request.user_id, f"{PERSON}{request.user_id}"
-    # Names of keys say which key wrote what, so none is given twice.
-    name, number = request.name, 1
-    while ApiKey.objects.filter(name=name).exists() or ApiKey.objects.filter(former_names__contains=[name]).exists():
-        number += 1
-        end = f" ({number})"
-        name = f"{request.name[: MAX_NAME_CHARS - len(end)]}{end}"
-    permission = Permission(request.permission)
+    name, permission = unused_name(request.name), Permission(request.permission)
     key, secret = key_create(name=name, scope=Scope(user_id), permission=permission, actor=actor, clock=clock)
     request.state, request.user_id = ConnectionState.FETCHED, ""
     request.save(update_fields=["state", "user_id", "asked_at"])

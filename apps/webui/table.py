@@ -11,6 +11,7 @@ from apps.webui.applications.page import (
     forgetting_state,
     forgetting_undo,
 )
+from apps.webui.applications.sign_in import sign_in_answered, sign_in_page
 from apps.webui.ask import ask_page
 from apps.webui.clear_up import badge_of, clear_up_answer, clear_up_page, clear_up_undo, decided_page
 from apps.webui.days.forget import copy_file, event_forget, event_page, forget_page
@@ -119,6 +120,8 @@ PAGES: tuple[Page, ...] = (
     Page("apps", "apps/", apps_page),
     Page("connect", "apps/connect/", connect_page),
     Page("connect_answer", "apps/connect/answer/", connect_answer),
+    Page("sign_in", "apps/sign-in/", sign_in_page, is_own=True),
+    Page("sign_in_answer", "apps/sign-in/answer/", sign_in_answered, is_own=True),
     Page("app", "apps/<uuid:uuid>/", app_page),
     Page("app_stop", "apps/<uuid:uuid>/stop/", app_stop),
     Page("app_let_in", "apps/<uuid:uuid>/let-in/", app_let_in),

@@ -144,6 +144,8 @@ class Config:
     live_sockets: int
     disk_warning_mb: int = 0
     audit_days: int = 365
+    app_registration: bool = True
+    app_sign_in_days: int = 90
     is_supervised: bool = False
     mail: MailConfig | None = None
     access_log: str = "off"
@@ -286,6 +288,8 @@ def read_environment(env: Env) -> Config:
         disk_warning_mb=env.int("MEMORYHUB_DISK_WARNING_MB", 0, validate=validate.Range(min=0)),
         # A trigger of the table keeps a month, whatever is set.
         audit_days=env.int("MEMORYHUB_AUDIT_DAYS", 365, validate=validate.Range(min=31, max=36_500)),
+        app_registration=env.bool("MEMORYHUB_APP_REGISTRATION", True),
+        app_sign_in_days=env.int("MEMORYHUB_APP_SIGN_IN_DAYS", 90, validate=validate.Range(min=1, max=3_650)),
         access_log=env.str("MEMORYHUB_ACCESS_LOG", "off", validate=validate.OneOf(ACCESS_LOGS)),
         # The mark by which the supervisor finds its children (memoryhub/process/children.py).
         is_supervised=bool(env.str("MEMORYHUB_CHILD_OF", "")),

@@ -10,7 +10,7 @@ from tests.hostile.routes import address, all_routes
 pytestmark = pytest.mark.django_db
 
 # What is for programs, which send a key and no cookie.
-PROGRAMS = ("api/", "mcp", "healthz", "readyz", "metrics", "live")
+PROGRAMS = ("api/", "mcp", "oauth/", ".well-known/", "healthz", "readyz", "metrics", "live")
 
 
 def test_no_page_takes_a_form_without_its_token() -> None:

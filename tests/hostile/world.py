@@ -182,7 +182,10 @@ PAGES = ("admin/", "accounts/")
 # An app without a key asks for one: tests/integration/people/test_connecting.py is about that.
 PUBLIC = {
     "api/", "healthz", "readyz", "metrics", "api/schema", "api/docs", "api/sync/webhooks/<uuid:uuid>",
-    "manifest.webmanifest", "service-worker.js", "offline/", "api/connect", "api/connect/token"}  # fmt: skip
+    "manifest.webmanifest", "service-worker.js", "offline/", "api/connect", "api/connect/token",
+    # An app signs in: tests/integration/oauth and tests/hostile/test_sign_in.py are about that.
+    "oauth/token", "oauth/revoke", "oauth/register", ".well-known/oauth-authorization-server", *(
+        f".well-known/oauth-protected-resource{path}" for path in ("", "/mcp", "/mcp/p/<str:project>"))}  # fmt: skip
 READS_BY_POST = {
     "api/episodic/query",
     "api/llm/tools/parse",

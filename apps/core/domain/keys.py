@@ -6,6 +6,7 @@ from datetime import timedelta
 
 PREFIX = "mh_"
 SHOWN_CHARS = 8
+MAX_NAME_CHARS = 100
 MIN_CHARS, MAX_CHARS = 32, 200
 # For how long a replaced secret works beside the new one: a day, in which every application can be given the new one.
 DEFAULT_OVERLAP, MAX_OVERLAP = timedelta(days=1), timedelta(days=30)
@@ -36,3 +37,8 @@ def shown_part(secret: str) -> str:
 def is_well_formed(secret: str) -> bool:
     """Return whether a text has 32 to 200 printable ASCII characters without spaces."""
     return MIN_CHARS <= len(secret) <= MAX_CHARS and all("!" <= c <= "~" for c in secret)
+
+
+def opens(resource: str, asked: str) -> bool:
+    """Return whether a key of a resource opens an address: that one, or one below it. resource: "" for all."""
+    return not resource or asked == resource or asked.startswith(f"{resource}/")

@@ -6,6 +6,7 @@ from django.utils.translation import gettext_noop as _
 REFUSALS = (
     _("This key is revoked: create another one."),
     _("This key has expired: change its expiry first."),
+    _("The app of this key signed in, and renews its secret itself."),
     _("This key is already in use."),
     _("This user is being forgotten."),
     _("This memory is not deleted."),

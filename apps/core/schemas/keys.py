@@ -6,7 +6,7 @@ from drf_spectacular.utils import extend_schema_field
 from rest_framework import serializers
 
 from apps.core.domain.errors import ContradictionError
-from apps.core.domain.keys import DEFAULT_OVERLAP, MAX_OVERLAP, MISSING_BOUND
+from apps.core.domain.keys import DEFAULT_OVERLAP, MAX_NAME_CHARS, MAX_OVERLAP, MISSING_BOUND
 from apps.core.domain.origin import WriteOrigin
 from apps.core.domain.scope import PERMISSION_ORDER, Permission
 from apps.core.models import ApiKey
@@ -21,7 +21,6 @@ from apps.core.schemas.fields import (
 from apps.core.schemas.origins import NAMES, OriginField
 from apps.core.schemas.serializers import ScopeInput, StrictSerializer, scope_of
 
-MAX_NAME_CHARS = 100
 READS = "Users and teams whose memories and events the key may also read, but not write."
 ORIGIN = (
     "Where its writes come from: person, app, document or derived. A write may name a lower origin, never a higher one."

@@ -1,7 +1,7 @@
 """MCP over HTTP: a message of a client in, its answer out (docs/guides/mcp.md)."""
 
 from typing import Any
-from urllib.parse import unquote, urlsplit
+from urllib.parse import quote, unquote, urlsplit
 
 from django.conf import settings
 from django.http import HttpResponse, JsonResponse
@@ -12,6 +12,8 @@ from rest_framework.request import Request
 
 from apps.core.domain.errors import ForbiddenError
 from apps.core.domain.scope import Permission
+from apps.core.pages.addresses import hub_address
+from apps.core.rest.authentication import ApiKeyAuthentication
 from apps.core.rest.views import HubView
 from apps.core.schemas.bodies import item_limit
 from apps.core.schemas.serializers import validate
@@ -19,14 +21,29 @@ from apps.mcp.calls import Caller, access_of_person
 from apps.mcp.engine import Exchange, engine
 from apps.mcp.schemas import ProjectInput
 
+METADATA = "/.well-known/oauth-protected-resource"
+SCOPES = "read write"
 PROJECT_HEADER = "X-MemoryHub-Project"
 PARSE_ERROR = -32_700
 NOT_JSON = "The body must be one JSON-RPC message in JSON."
 
 
+class McpAuthentication(ApiKeyAuthentication):
+    """Keys as everywhere, and those of apps that signed in for the address that they ask."""
+
+    def resource_of(self, request: Request) -> str:
+        return hub_address(request) + quote(request.path, safe="/")
+
+    def authenticate_header(self, request: Request) -> str:
+        """Say where an app without a key finds out how to sign in (RFC 9728, 5.1)."""
+        metadata = f"{hub_address(request)}{METADATA}{quote(request.path, safe='/')}"
+        return f'{super().authenticate_header(request)}, resource_metadata="{metadata}", scope="{SCOPES}"'
+
+
 class McpView(HubView):
     """The messages of clients of MCP. Each tool needs its own permission."""
 
+    authentication_classes = (McpAuthentication,)
     needed_permission = Permission.READ
     body_limit = staticmethod(item_limit)
 

@@ -2,10 +2,10 @@
 
 from typing import Annotated, TypedDict
 
+from apps.core.domain.keys import MAX_NAME_CHARS
 from apps.core.domain.scope import Permission
 from apps.core.schemas.fields import StrictCharField, StrictChoiceField
 from apps.core.schemas.serializers import StrictSerializer
-from apps.people.connecting import MAX_NAME_CHARS
 
 WANTED = [Permission.READ.value, Permission.WRITE.value]
 MAX_CODE_CHARS = 200

@@ -34,6 +34,7 @@ def test_a_second_start_makes_none_of_them_again() -> None:
         "notes: extract facts",
         "notes: look at the disk",
         "people: downloads",
+        "oauth: trim sign-ins",
         "people: erase",
         "people: forget what apps learnt",
         "people: review foreign writes",

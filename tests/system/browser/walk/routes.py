@@ -1,7 +1,7 @@
 """Every page of the hub with a real address: computed from the URLconf, so that a page that is added is visited."""
 
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
@@ -13,6 +13,7 @@ from django.db.models import Model
 from django.urls import URLPattern, URLResolver, get_resolver, resolve, reverse
 from django.utils import timezone
 from django_q.models import OrmQ, Schedule
+from oauth2_provider.models import Application
 
 from apps.accounts.models import Invitation
 from apps.accounts.services import invitation_create, invitation_path, password_link
@@ -25,7 +26,7 @@ from apps.people.models import AppForgetting, Erasure
 from apps.semantic.models import Conflict, Memory
 
 # What assistants and machines call; tests/hostile/world.py has a table of it.
-NOT_PAGES = re.compile(r"(api|mcp)(/(?!docs$)|$)|(healthz|readyz|metrics)$")
+NOT_PAGES = re.compile(r"(api|mcp|oauth|\.well-known)(/(?!docs$)|$)|(healthz|readyz|metrics)$")
 # Of these a page of each value is visited.
 STATES = ("state", "status", "outcome", "is_enabled", "enabled")
 # Files, texts for scripts, and addresses that only lead on to a page that is visited by itself.
@@ -78,7 +79,8 @@ def pages_of_route(route: str, name: str) -> Iterator[Page]:
     """Yield a page for each object that the route is to be visited with."""
     for variant, arguments in arguments_of(route, name):
         path = reverse(name, kwargs=arguments)
-        yield Page(name, path + QUERIES.get(name, ""), variant)
+        query = QUERIES.get(name, "")
+        yield Page(name, path + (query if isinstance(query, str) else query()), variant)
 
 
 def arguments_of(route: str, name: str) -> Iterator[tuple[str, dict[str, Any]]]:
@@ -138,6 +140,19 @@ def invited() -> dict[str, str]:
     """Return the arguments of a link of an invitation, which leads to the page behind it."""
     _, token = invitation_create(username="eve-signs-in", person_id="eve", invited_by="admin:operator")
     return dict(resolve(invitation_path(token)).kwargs)
+
+
+# An app that asks to be let in.
+SIGNING_IN = {"redirect_uris": ["https://agent.example/back"], "token_endpoint_auth_method": "none"}
+
+
+def signing_in() -> str:
+    """Return the query with which an app sends a person to the page that asks them."""
+    client = newest(Application.objects.all()).client_id
+    [back] = SIGNING_IN["redirect_uris"]
+    return f"?response_type=code&client_id={client}&redirect_uri={back}&code_challenge={'x' * 43}" + (
+        "&code_challenge_method=S256&scope=read+write"
+    )
 
 
 ARGUMENTS: dict[str, Any] = {
@@ -210,7 +225,8 @@ ARGUMENTS: dict[str, Any] = {
     "admin:episodic_segment_run": lambda: {"run": "00000000-0000-4000-8000-000000000000"},
 }
 # What pages without arguments in their address are asked.
-QUERIES = {
+QUERIES: dict[str, str | Callable[[], str]] = {
+    "webui:sign_in": signing_in,
     "cockpit_ask": "?question=what+does+ana+drink&user_id=ana",
     "cockpit_person": "?user_id=ana",
     "cockpit_person_forget": "?user_id=ana",

@@ -39,6 +39,7 @@ from apps.notes.domain.text import digest
 from apps.notes.files.owner import folder_of
 from apps.notes.models import Compaction
 from apps.notes.services import daily_append, main_append
+from apps.oauth.services import client_register
 from apps.people.leaving import THEMSELVES
 from apps.people.services import erasure_request, learnt_forget
 from apps.rules.services import rule_register, rule_update
@@ -56,7 +57,7 @@ from tests.integration.admin.knowledge import BROKEN, make_conflict, make_source
 from tests.integration.admin.timeline import warning
 from tests.integration.episodic.upkeep import record
 from tests.integration.llm.configuring import breaker, call, price, spent
-from tests.system.browser.walk.routes import pages_of_hub
+from tests.system.browser.walk.routes import SIGNING_IN, pages_of_hub
 from tests.system.hub import wait_for
 
 ACCESS = system_access("test")
@@ -209,6 +210,7 @@ def fill_keys() -> None:
     """Have keys with and without a bound: one that expires soon, and one revoked."""
     soon = timezone.now() + timedelta(days=3)
     key_create(name="kitchen", scope=Scope(household_id=HOUSEHOLD), permission=Permission.WRITE, actor="test")
+    client_register({**SIGNING_IN, "client_name": "Signing in"})
     key_create(name="of ana", scope=Scope(PERSON), permission=Permission.READ, actor="test", expires_at=soon)
     revoked, _ = key_create(name="revoked", scope=Scope(), permission=Permission.READ, actor="test")
     key_revoke(uuid=revoked.uuid)

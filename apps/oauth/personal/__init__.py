@@ -1,0 +1,1 @@
+"""The stores of what the sign-in of apps keeps of people."""
