@@ -113,7 +113,7 @@ def ask(
     scored = score_rows(query, vector if by_vector else None, [store], words, NOW, {"stable": None})
     matched = np.flatnonzero(scored.score > 0) if mode is SearchMode.KEYWORD else np.flatnonzero(visible[0])
     best = best_slots(scored, matched, max(SHOWN, BEST_OF))
-    known = take(evidence_of(scored, best, words, background, len(store)), best[:SHOWN])
+    known = take(evidence_of(scored, best[:BEST_OF], words, background, len(store)), best[:SHOWN])
     return AskedMemories(known, np.isin(scored.ids[best[:SHOWN]], list(evidence)), len(evidence), scope)
 
 

@@ -96,13 +96,13 @@ def rank_by_score(
     similarities = None if scored.similarity is None else scored.similarity[best[:WINDOW]]
     matters = find_matters(query, stores, best[:WINDOW], scored.score[best[:WINDOW]], similarities)
     rows = int(np.count_nonzero(considered))
-    known = background if query.is_read else None
+    known, leading = background if query.is_read else None, leading_slots(scored, matched, best)
     if query.min_relevance is None:
-        evidence = evidence_of_best(scored, best, words, known, rows)
+        evidence = evidence_of_best(scored, best, leading, words, known, rows)
         likely = relevance_by_slot(evidence, scored.ids, best, matters.pairs)
     else:
         likely = {}
-        everything = evidence_of(scored, best, words, known, rows)
+        everything = evidence_of(scored, leading, words, known, rows)
         relevant = relevant_slots(query.min_relevance, everything, scored.ids, best[:WINDOW], matters.pairs)
         if relevant is not None:
             matched = np.flatnonzero(remaining & relevant)
@@ -137,32 +137,52 @@ def relevance_by_slot(
     return dict(zip(slots.tolist(), likely.tolist(), strict=True))
 
 
+def leading_slots(scored: ScoredRows, matched: Slots, best: Slots) -> Slots:
+    """Return the slots by which it is judged whether there is an answer at all: the best, however near in time."""
+    if scored.closeness is None:
+        return best[:BEST_OF]
+    timeless = scored.score / time_factors(scored.score, scored.closeness)
+    return best_slots(replace(scored, score=timeless), matched, BEST_OF)
+
+
 def evidence_of(
-    scored: ScoredRows, best: Slots, words: KeywordScores | None, background: Background | None, rows: int
+    scored: ScoredRows, leading: Slots, words: KeywordScores | None, background: Background | None, rows: int
 ) -> Evidence:
-    """Return what is known of the relevance of every slot. best: the best slots in order."""
+    """Return what is known of the relevance of every slot. leading: see `leading_slots`."""
     information = 0.0 if words is None else words.information
-    return gather_evidence(
-        scored.similarity, scored.keyword, scored.substance, best[:BEST_OF], background, information, rows
+    evidence = gather_evidence(
+        scored.similarity, scored.keyword, scored.substance, leading, background, information, rows
     )
+    return evidence._replace(closeness=scored.closeness)
 
 
 def evidence_of_best(
-    scored: ScoredRows, best: Slots, words: KeywordScores | None, background: Background | None, rows: int
+    scored: ScoredRows,
+    best: Slots,
+    leading: Slots,
+    words: KeywordScores | None,
+    background: Background | None,
+    rows: int,
 ) -> Evidence:
     """Return the same of the best slots alone, in their order: without a cut no other one is asked about."""
-    information = 0.0 if words is None else words.information
-    similarity, keyword = (None if part is None else part[best] for part in (scored.similarity, scored.keyword))
-    first = np.arange(min(BEST_OF, len(best)))
-    return gather_evidence(similarity, keyword, scored.substance[best], first, background, information, rows)
+    slots = np.concatenate([best, leading])
+    parts = (
+        None if part is None else part[slots]
+        for part in (scored.similarity, scored.keyword, scored.substance, scored.closeness)
+    )
+    similarity, keyword, substance, near = parts
+    information, first = 0.0 if words is None else words.information, np.arange(len(best), len(slots))
+    evidence = gather_evidence(similarity, keyword, substance, first, background, information, rows)
+    return take(evidence._replace(closeness=near), np.arange(len(best)))
 
 
 def take(evidence: Evidence, slots: Slots) -> Evidence:
     """Return the evidence of some slots alone."""
-    nearness, coverage, substance = (
-        None if part is None else part[slots] for part in (evidence.nearness, evidence.coverage, evidence.substance)
+    nearness, coverage, substance, near = (
+        None if part is None else part[slots]
+        for part in (evidence.nearness, evidence.coverage, evidence.substance, evidence.closeness)
     )
-    return evidence._replace(nearness=nearness, coverage=coverage, substance=substance)
+    return evidence._replace(nearness=nearness, coverage=coverage, substance=substance, closeness=near)
 
 
 def raise_newer(relevance: Floats, ids: npt.NDArray[np.int64], slots: Slots, pairs: Sequence[Pair]) -> None:

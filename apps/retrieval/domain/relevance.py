@@ -7,7 +7,8 @@ one does, by how far it stays behind them. Of a hit they see
 - nearness: the cosine, in deviations above what two texts have that mean nothing in common (`Background`), since every
   embedding space puts that elsewhere;
 - coverage: BM25 divided by the information of the question, the sum of the rarity of its words. A word that no row
-  has is the rarest of all.
+  has is the rarest of all;
+- closeness: to a time that the question names, `domain.times`; its weight was chosen, and never lowers a relevance.
 
 The numbers are fitted by `manage.py fit_relevance` for even odds: of hits with 0.5, half are relevant where relevant
 and other hits are equally frequent.
@@ -47,6 +48,7 @@ class Weights(NamedTuple):
     best_coverage: float = 0.0
     rows: float = 0.0
     substance: float = 0.0
+    closeness: float = 0.0
 
 
 class Model(NamedTuple):
@@ -58,7 +60,15 @@ class Model(NamedTuple):
 
 BOTH = Model(
     Weights(-5.821, best_nearness=1.494, best_coverage=7.022, rows=-0.714),
-    Weights(-9.065, nearness=0.465, coverage=6.541, best_nearness=-0.361, best_coverage=-4.97, substance=9.304),
+    Weights(
+        -9.065,
+        nearness=0.465,
+        coverage=6.541,
+        best_nearness=-0.361,
+        best_coverage=-4.97,
+        substance=9.304,
+        closeness=1.0,
+    ),
 )
 BY_VECTOR = Model(
     Weights(-9.0, best_nearness=2.445, rows=-0.531),
@@ -66,7 +76,7 @@ BY_VECTOR = Model(
 )
 BY_WORDS = Model(
     Weights(0.277, best_coverage=11.788, rows=-0.911),
-    Weights(-0.144, coverage=7.687, best_coverage=-6.145),
+    Weights(-0.144, coverage=7.687, best_coverage=-6.145, closeness=1.0),
 )
 
 
@@ -74,6 +84,7 @@ class Evidence(NamedTuple):
     """What is known of some rows, by row. coverage: None where no words were compared, nearness where no vectors.
 
     best_nearness, best_coverage: of the best hits. rows: how many were searched. substance: see `domain.substance`.
+    closeness: to the times that the question names, None where it names none.
     """
 
     nearness: Floats | None
@@ -82,6 +93,7 @@ class Evidence(NamedTuple):
     best_coverage: float
     rows: int
     substance: Floats | None = None
+    closeness: Floats | None = None
 
     @property
     def model(self) -> Model | None:
@@ -147,4 +159,6 @@ def weigh(weights: Weights, evidence: Evidence) -> Floats:
         total = total + weights.coverage * evidence.coverage
     if weights.substance and evidence.substance is not None:
         total = total + weights.substance * evidence.substance
+    if weights.closeness and evidence.closeness is not None:
+        total = total + weights.closeness * evidence.closeness
     return np.asarray(1 / (1 + np.exp(-total)))

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from apps.core.domain.scope import Scope
 from apps.retrieval.domain.lexemes import document_lexemes
 from apps.retrieval.domain.query import Ranking, SearchMode, SearchQuery
-from apps.retrieval.domain.ranking import rank, terms_of
+from apps.retrieval.domain.ranking import rank, terms_of, times_of
 from apps.retrieval.domain.relevance import (
     MIN_RELEVANCE,
     MIN_RELEVANCE_UNASKED,
@@ -141,6 +141,24 @@ def test_a_crowded_space_is_judged_as_a_wide_one() -> None:
     assert found[0] is not None
     assert found[1] is not None
     assert np.allclose(found[0], found[1])
+
+
+def test_what_happened_then_is_more_relevant_and_nothing_is_less() -> None:
+    store = RowStore(2, SESSION_KEY)
+    store.apply([
+        IndexRow(place, True, ("", "", ""), datetime(2025, month, 10, tzinfo=UTC).timestamp(), 0.0, 1.0, 0.0, 1.0,
+                 document_lexemes("Dinner with Ana"), vector_at(0.6))
+        for place, month in ((1, 5), (2, 8))
+    ])  # fmt: skip
+    query = SearchQuery(query="Dinner in May?", min_relevance=0.0)
+    asked = replace(query, times=times_of(query, datetime(2025, 9, 1, tzinfo=UTC)))
+    plain, timed = (
+        {hit.id: hit.relevance for hit in rank(one, Scope(), ASKED, terms_of(query), [store], NOW, {},
+                                               background=BACKGROUND).hits}
+        for one in (query, asked)
+    )  # fmt: skip
+    assert plain[1] == plain[2] == pytest.approx(timed[2], abs=0.02)
+    assert timed[1] > timed[2] >= plain[2]
 
 
 def test_background_is_that_of_the_sentences() -> None:
