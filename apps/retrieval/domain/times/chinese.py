@@ -52,6 +52,8 @@ _AD = (
 _YEAR = rf"(?:(?:{_AD}|(?<![过以之])(?P<near>{'|'.join(_YEARS)})|(?P<back>[两三四五六七八九十\d]{{1,3}})年前)的?)"
 _MONTH = r"(?P<month>(?<!\d)(?:1[0-2]|0?[1-9])|十[一二]?|[一二三四五六七八九])月"
 _DATE = r"(?P<day>[12]\d|3[01]|0?[1-9]|[二三]?十[一二三四五六七八九]?|[一二三四五六七八九])[日号]"
+# A number that is no year and no end of one.
+_COUNT = rf"(?<![\d〇零一二三四五六七八九])(?!{_AD}){_N}"
 _SHARE = r"(?:的?(?P<share>[上中下]旬|[初中底末尾]))"
 _HALF = r"(?P<half>上半|下半)年"
 _WEEK = r"(?:周|星期|礼拜)"
@@ -126,7 +128,8 @@ def _whole_year(found: re.Match[str], asked: Moment) -> Sequence[Span | None]:
 
 
 def _ago(found: re.Match[str], asked: Moment) -> Sequence[Span | None]:
-    return [asked.ago(_number(found["number"]), _UNITS[found["unit"]])]
+    span, part = asked.ago(_number(found["number"]), _UNITS[found["unit"]]), _PARTS.get(_group(found, "part"))
+    return [hours_of(span, part if _UNITS[found["unit"]] == "day" else None)]
 
 
 def _recent(found: re.Match[str], asked: Moment) -> Sequence[Span | None]:
@@ -173,14 +176,15 @@ _READERS: list[tuple[re.Pattern[str], _Reader]] = [
         (rf"{_YEAR}?(?P<holiday>{'|'.join(_HOLIDAYS)})节?", _holiday),
         (rf"{_YEAR}(?P<season>[春夏秋冬])[天季日]?", _season),
         (rf"{_TURN}个?(?P<season>[春夏秋冬])[天季日]?", _season),
-        (rf"(?<![\d〇零一二三四五六七八九])(?!{_AD}){_N}个?[多半]?{_UNIT}(?:多|半)?(?:之前|以前|前)(?![面方往])", _ago),
+        (rf"{_COUNT}个?[多半]?{_UNIT}(?:多|半)?(?:之前|以前|前)(?![面方往]){_PART}?", _ago),
+        (rf"{_COUNT}个?[多半]?{_UNIT}(?:以来|来)(?![了到])", _recent),
         (rf"(?:过去|最近|近)这?{_N}个?{_UNIT}", _recent),
-        (rf"[前这](?P<number>几|两|二|三)个?{_UNIT}", _recent),
+        (rf"[前这](?P<number>[几两二三半])个?{_UNIT}", _recent),
         (rf"{_TURN}个?{_WEEK}(?P<weekday>[一二三四五六日天]){_PART}?", _weekday),
         (rf"{_TURN}个?月的?{_DATE}{_PART}?", _day_of_month),
         (r"(?<![上下这本个])周末", _weekend),
         (rf"{_TURN}个?(?P<unit>周末|周|星期|礼拜|月|季度?){_SHARE}?", _whole),
-        (rf"{_YEAR}(?:{_HALF}|{_SHARE})?", _whole_year),
+        (rf"{_YEAR}(?:{_HALF}|年?{_SHARE})?", _whole_year),
         (rf"(?<![以之])(?P<day>大前|大后|[前昨今明后])[天日]{_PART}?", _day),
         (r"(?P<day>[昨今明])(?P<part>早|晚|夜)", _day),
         (rf"(?<![\d一二两三四五六七八九十几每]){_WEEK}(?P<weekday>[一二三四五六日天]){_PART}?", _weekday),

@@ -103,6 +103,12 @@ def _numeric(found: re.Match[str], asked: Moment) -> Sequence[Span | None]:
     return [date_of(year, month, int(day))]
 
 
+def _either_way(found: re.Match[str], asked: Moment) -> Sequence[Span | None]:
+    """Return 5/8/2023, which is in May or in August."""
+    one, other = int(found["one"]), int(found["other"])
+    return [date_of(int(found["year"]), *date) for date in sorted({(one, other), (other, one)})]
+
+
 def _month(found: re.Match[str], asked: Moment) -> Sequence[Span | None]:
     month = _month_of(found)
     return asked.each_year(lambda year: months(year, month), _year(found, asked), _TURNS.get(_group(found, "turn")))
@@ -124,11 +130,17 @@ def _holiday(found: re.Match[str], asked: Moment) -> Sequence[Span | None]:
 
 
 def _ago(found: re.Match[str], asked: Moment) -> Sequence[Span | None]:
-    number = _number(found["number"])
-    return [asked.ago(number if found["way"] in ("ago", "back", "earlier") else -number, found["unit"])]
+    number = _number(found["number"]) + (0.5 if _group(found, "half") or _group(found, "more") else 0)
+    return [asked.ago(number if found["way"] in ("ago", "back") else -number, found["unit"])]
+
+
+def _nights_ago(found: re.Match[str], asked: Moment) -> Sequence[Span | None]:
+    return [hours_of(asked.ago(_number(_group(found, "number")) if _group(found, "number") else 2, "day"), "night")]
 
 
 def _recent(found: re.Match[str], asked: Moment) -> Sequence[Span | None]:
+    if not _group(found, "number") and (_TURNS[found["turn"]] is Turn.THIS or found["unit"] == "weekend"):
+        return _whole(found, asked)
     number = _number(_group(found, "number"))
     return [asked.recent(-number if _TURNS[found["turn"]] is Turn.NEXT else number, found["unit"])]
 
@@ -175,6 +187,7 @@ _READERS: list[tuple[re.Pattern[str], _Reader]] = [
     for pattern, reader in (
         (r"\b(?P<year>(?:1\d|20)\d\d)[-/.](?P<month>\d{1,2})[-/.](?P<day>\d{1,2})(?![\d/-])", _numeric),
         (r"\b(?P<year>(?:1\d|20)\d\d)-(?P<month>\d\d)(?![\d/-])", _numeric),
+        (r"\b(?P<one>\d{1,2})/(?P<other>\d{1,2})/(?P<year>(?:1\d|20)\d\d)(?!\d)", _either_way),
         (r"\b(?P<day>\d{1,2})\. ?(?P<month>\d{1,2})\. ?(?P<year>(?:1\d|20)\d\d)(?!\d)", _numeric),
         (rf"\b{_DAY}(?: of)? {_MONTH}(?:,? ?{_YEAR})?", _date),
         (rf"\b{_MONTH} (?:the )?{_DAY}\b(?!:\d)(?:,? ?{_YEAR})?", _date),
@@ -185,12 +198,13 @@ _READERS: list[tuple[re.Pattern[str], _Reader]] = [
         (rf"\b{_TURN} {_SEASON}", _season),
         (rf"(?P<lead>\b(?:in|over|during|since|before|after|until|of) the ){_SEASON}(?! of)", _season),
         (rf"\b(?:{_TURN} )?(?P<holiday>{'|'.join(_HOLIDAYS)})\b(?:,?(?: of)? {_YEAR})?", _holiday),
-        (rf"\b{_NUMBER} {_UNIT} (?P<way>ago|back|earlier|from now)\b", _ago),
+        (rf"\b{_NUMBER}(?P<half> and a half)? {_UNIT}(?P<more> and a half)? (?P<way>ago|back|from now)\b", _ago),
+        (rf"\b{_NUMBER} nights? ago\b|\bthe night before last\b", _nights_ago),
         (rf"\bin {_NUMBER} {_UNIT}'?(?P<way>) time\b", _ago),
         (r"\b(?:the )?(?P<unit>week(?:end)?|month|year) before last\b",
          lambda found, asked: [asked.whole(found["unit"], -2)]),
         (rf"\bthe {_TURN} (?:{_NUMBER} )?{_UNIT}", _recent),
-        (rf"\b(?:over|during|within|for) {_TURN} (?:{_NUMBER} )?{_UNIT}", _recent),
+        (rf"\b(?:over|during|within|for) {_TURN} {_NUMBER} {_UNIT}", _recent),
         (rf"\b{_TURN} (?P<unit>week(?:end)?|month|quarter|year|decade)\b", _whole),
         (r"\b(?:over|on|at|during) the weekend\b(?! (?:before|after|of)\b)", _weekend),
         (rf"\b(?P<day>the day (?:before yesterday|after tomorrow)|yesterday|today|tonight|tomorrow)\b(?: {_PART})?",
