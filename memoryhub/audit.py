@@ -49,7 +49,7 @@ QUIET: frozenset[str] = frozenset(
 )
 
 # Views that need no more than `read` of a key, and may write.
-WRITES: frozenset[str] = frozenset({"notes-commands", "llm-tools-execute", "mcp", "mcp-project"})
+WRITES: frozenset[str] = frozenset({"notes-commands", "llm-tools-execute", "mcp", "mcp-project", "store"})
 
 # Commands of ours, or their subcommands, that read, or that measure beside the hub; every other one is recorded.
 READING_COMMANDS: frozenset[str] = frozenset(

@@ -11,10 +11,11 @@ from apps.notes.schedules import SCHEDULES as NOTES
 from apps.oauth.schedules import SCHEDULES as OAUTH
 from apps.people.schedules import SCHEDULES as PEOPLE
 from apps.semantic.schedules import SCHEDULES as SEMANTIC
+from apps.store.schedules import SCHEDULES as STORE
 from apps.sync.schedules import SCHEDULES as SYNC
 
 # Of apps below the schedules.
 BELOW = (ScheduleSpec("audit: trim", "apps.audit.tasks.trim", Schedule.DAILY),)
 SCHEDULES: tuple[ScheduleSpec, ...] = (
-    *EVENTS, *MONITOR, *LLM, *EPISODIC, *SEMANTIC, *NOTES, *SYNC, *PEOPLE, *OAUTH, *BELOW
+    *EVENTS, *MONITOR, *LLM, *EPISODIC, *SEMANTIC, *NOTES, *SYNC, *STORE, *PEOPLE, *OAUTH, *BELOW
 )  # fmt: skip

@@ -60,6 +60,7 @@ INSTALLED_APPS = [
     "apps.monitor",
     "apps.events",
     "apps.llm",
+    "apps.store",
     "apps.rules",
     "apps.episodic",
     "apps.semantic",

@@ -120,6 +120,7 @@ UNWATCHED: dict[str, str] = {
     "semantic_memoryrevision": "written with its memory",
     "semantic_memoryuse": "counts of every few seconds; the page of a memory shows those of its moment",
     "semantic_memoryshard": "written with each change of its memories",
+    "store_storeitem": "values of applications, which no page shows",
     "sync_knowledgefile": "written with the items of a run",
     "sync_knowledgeitem": "written with the changes of a run",
     "sync_syncstate": "written with a run",

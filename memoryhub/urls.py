@@ -25,6 +25,7 @@ urlpatterns = [
     path("api/auto-memory/", include("apps.notes.rest.auto_urls")),
     path("api/", include("apps.context.rest.urls")),
     path("api/sync/", include("apps.sync.rest.urls")),
+    path("api/", include("apps.store.rest.urls")),
     path("", include("apps.mcp.rest.urls")),
     path("", include("apps.oauth.rest.urls")),
     path("accounts/", include("apps.accounts.admin.urls")),

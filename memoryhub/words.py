@@ -35,6 +35,9 @@ JOBS: dict[str, JobWords] = {
     "apps.notes.tasks.compact": JobWords(
         _("Compact a note"), _("Drafts a shorter MEMORY.md, as requested by a person.")
     ),
+    "apps.store.tasks.tidy": JobWords(
+        _("Tidy the store"), _("Removes expired items of apps, and makes vectors again after the model has changed.")
+    ),
     "apps.people.tasks.erase": JobWords(_("Forget people"), _("Starts and continues erasures.")),
     "apps.people.tasks.make_downloads": JobWords(
         _("Make downloads"), _("Makes the files that people download with their own data, and removes old ones.")

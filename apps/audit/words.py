@@ -213,6 +213,7 @@ ACTS: dict[str, Any] = {
     "session.sign_in": _("signed in"),
     "session.sign_out": _("signed out"),
     "settings.create": _("changed their settings"),
+    "store.create": ngettext_lazy("worked with stored values", "worked with stored values %(n)s times", "n"),
     "sync.pause": _("paused a source of knowledge"),
     "sync.resolve": _("resolved a pointer conflict"),
     "sync.resume": _("resumed a source of knowledge"),

@@ -28,6 +28,7 @@ SECTIONS = (
     Section("Notes", "Notes in Markdown, and their versions.", ("memory/",)),
     Section("Conversations", "Learn facts from what is said.", ("auto-memory/",)),
     Section("Knowledge", "Decisions and documents of repositories.", ("sync/",)),
+    Section("Store", "Values that applications keep by namespace and key.", ("store",)),
     Section("Rules", "The rules by which the hub decides.", ("rules",)),
     Section("Models", "Chat models, and tools that models may use.", ("llm/",)),
     Section("Keys", "Keys of applications.", ("keys", "connect")),

@@ -46,6 +46,7 @@ from apps.semantic.models import (
     RoutingPolicy,
 )
 from apps.semantic.store.rows import record_from_memory
+from apps.store.models import StoreItem
 from apps.sync.models import (
     KnowledgeFile,
     KnowledgeItem,
@@ -276,6 +277,7 @@ def models_and_work() -> None:
     fill(Breaker, lambda number, one: {"phase": "open"})
     fill(ToolRunDay, lambda number, one: {"day": NOW.date(), "runs": 1})
     fill(Consolidation)
+    fill(StoreItem)
     fill(RecallCheck)
     fill(DisplayName, lambda number, one: {"household_id": f"h{number}", "persona_id": ""})
     fill(EmbeddingSpace, lambda number, one: {"dimension": number + 1})

@@ -29,7 +29,8 @@ def _tables() -> list[str]:
     return [
         model._meta.db_table
         for model in apps.get_models(include_auto_created=True)
-        if model._meta.app_label in {"core", "episodic", "events", "llm", "rules", "semantic", "sync", "django_q"}
+        if model._meta.app_label
+        in {"core", "episodic", "events", "llm", "rules", "semantic", "store", "sync", "django_q"}
         and model._meta.db_table not in COUNTS
     ]
 

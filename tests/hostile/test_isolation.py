@@ -24,6 +24,7 @@ from tests.hostile.support import same, stored
 from tests.hostile.world import (
     BOUNDS,
     GRANTS,
+    NOTED,
     NOWHERE,
     OPERATIONS,
     PAGES,
@@ -33,6 +34,7 @@ from tests.hostile.world import (
     STOPS,
     SYSTEM,
     World,
+    own_word,
     routes,
     sentinel,
 )
@@ -194,6 +196,7 @@ def test_an_export_holds_exactly_what_is_inside_bound(world: World, bound: Scope
         "note",
         "compaction",
         "knowledge_source",
+        "store_item",
         "end",
     }
     for memory in world.outside(bound)[:2]:
@@ -202,6 +205,27 @@ def test_an_export_holds_exactly_what_is_inside_bound(world: World, bound: Scope
             "header",
             "end",
         ]
+
+
+@EACH_BOUND_OR_STOP
+def test_a_store_is_reached_by_its_owner_alone(world: World, bound: Scope) -> None:
+    api, before = api_for(bound), stored()
+    words = {scope: sentinel(scope) for scope in SCOPES} | {Scope(user): own_word(user) for user in NOTED}
+    place, whole = {"namespace": ["shared"], "key": "key"}, {"op": "search", "namespace": [], "limit": 100}
+    for owner, word in words.items():
+        named = owner.named()
+        reads = [whole, {**whole, "query": word}, {"op": "get", **place}, {"op": "list"}]
+        answer = api.post("/api/store", {**named, "operations": reads})
+        assert world.leaked(bound, answer) == []
+        if bound.contains(owner):
+            assert answer.content.decode().count(word) == 8
+            continue
+        assert word not in answer.content.decode()
+        # A user alone is, for a key of a household, that user there: whoever is inside has a store of their own.
+        if bound.intersect(owner) is None:
+            assert answer.status_code in {403, 404}
+            assert api.post("/api/store", {**named, "operations": [{"op": "delete", **place}]}).status_code == 403
+    assert stored() == before
 
 
 def test_only_an_operator_exports_everything(world: World) -> None:

@@ -85,6 +85,9 @@ RULES = {
     *((name, "required") for name in ("path", "file_text", "old_str", "insert_line", "old_path", "new_path")),
     ("insert_text", "required"),
     ("new_str", "required"),
+    # Each operation of the store needs its own fields, and takes no others.
+    *((name, "invalid") for name in ("namespace", "key", "value", "texts", "ttl", "refresh", "filter", "query")),
+    *((name, "invalid") for name in ("limit", "offset", "conditions", "max_depth")),
     ("device_code", "expired_token"),  # of an app that asked for a key just now
 }
 ERRORS = {"400", "401", "403", "404", "409", "503"}
@@ -138,7 +141,7 @@ def broken_rules(response: schemathesis.Response) -> set[tuple[str, str]]:
 
 def _own_path(attr: str | None) -> str:
     """The path within a rule, wherever in the input the rule stands; of a filter only that it is one."""
-    path = re.sub(r"^(config|changes|rules\.\d+)\.", "", attr or "")
+    path = re.sub(r"^(config|changes|rules\.\d+|operations\.\d+)\.", "", attr or "")
     path = re.sub(r"^include\.\d+$", "include", path)
     return re.sub(r"^filter\..*", "filter", path, flags=re.DOTALL)
 

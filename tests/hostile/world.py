@@ -29,6 +29,8 @@ from apps.semantic.memories.writer import SaveResult
 from apps.semantic.models import Conflict, ConflictOutcome, Memory, Origin
 from apps.semantic.services import memory_delete, memory_save_many
 from apps.semantic.store.rows import record_from_memory
+from apps.store.domain.operations import Put
+from apps.store.services import store_run
 from apps.sync.models import (
     KnowledgeFile,
     KnowledgeItem,
@@ -107,6 +109,7 @@ ROUTES: dict[str, dict[str, Any]] = {
         "PUT": {"enabled": False, "user_id": "ana"},
         "PATCH": {"enabled": False, "user_id": "ana"},
     },
+    "api/store": {"POST": {"operations": [{"op": "search", "namespace": [], "query": "secret word"}, {"op": "list"}]}},
     "api/sync/sources": {
         "GET": None,
         "POST": {"name": "new", "kind": "git", "location": "https://example.org/new.git"},
@@ -192,6 +195,7 @@ READS_BY_POST = {
     "mcp",  # asks for what the tool does, and the one in ROUTES reads
     "mcp/p/<str:project>",
     "api/memory/prompt",
+    "api/store",  # asks for what the operations do, and those in ROUTES read
     "api/memory/commands",  # asks for what the command does, and the one in ROUTES reads
     "api/context",
     "api/llm/tools/execute",  # asks for no more than the tool does, and the one in ROUTES reads
@@ -355,6 +359,9 @@ class World:
             folder_of(user).path.joinpath("MEMORY.md").write_text(f"noted {sentinel(Scope(user))}")
             self._compaction(user)
             self._source(user)
+            self._keep(Scope(user), own_word(user))
+        for scope in SCOPES:
+            self._keep(scope, sentinel(scope))
 
     def _source(self, user: str) -> None:
         """Have a source of a user with an item and a run, with the id of one of their memories, and their word."""
@@ -380,6 +387,11 @@ class World:
         conflict: dict[str, Any] = {"type": "hash_mismatch", "suggested": "update_memory", "resolved_by": kept}
         PointerConflict.objects.create(uuid=uuid, **of_item, **conflict, run=run, detected_at=at)
         self.sources.add(uuid)
+
+    def _keep(self, owner: Scope, word: str) -> None:
+        """Keep a word by the same key as all others do, in a namespace of its own as well."""
+        puts = [Put(("shared",), "key", {"note": word}, (word,)), Put((word,), word, {})]
+        store_run(access=SYSTEM, scope=owner, operations=puts)
 
     def _compaction(self, user: str) -> None:
         """Have a draft of a user's MEMORY.md with the id of one of their memories, and their word."""

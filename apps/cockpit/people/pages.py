@@ -78,6 +78,7 @@ STORES = {
     "retention_policies": _("retention_policies"),
     "routing_policies": _("routing_policies"),
     "rules": _("rules"),
+    "store_items": _("store_items"),
     "tasks": _("tasks"),
 }
 

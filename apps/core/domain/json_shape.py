@@ -18,15 +18,15 @@ PART_BYTES = 256 * 1024
 _BACKSLASH, _QUOTE, _COMMA = 0x5C, 0x22, 0x2C
 
 
-def json_excess(data: Any) -> tuple[str, str] | None:
+def json_excess(data: Any, max_chars: int = MAX_JSON_CHARS) -> tuple[str, str] | None:
     """Return which limit an object is beyond, as a code and in words; None for neither."""
     size = 0
     for depth, leaf in walk(data, 1):
         size += len(str(leaf)) + 1
         if depth > MAX_JSON_DEPTH:
             return TOO_DEEP, f"nested more deeply than {MAX_JSON_DEPTH} levels"
-        if size > MAX_JSON_CHARS:
-            return TOO_LARGE, f"larger than {MAX_JSON_CHARS} characters in all"
+        if size > max_chars:
+            return TOO_LARGE, f"larger than {max_chars} characters in all"
     return None
 
 

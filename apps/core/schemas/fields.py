@@ -178,12 +178,16 @@ class JSONObjectField(serializers.Field[dict[str, Any], Any, dict[str, Any], Any
         "not_finite": "Every number must be finite.",
     }
 
+    def __init__(self, *, max_chars: int = MAX_JSON_CHARS, **kwargs: Any) -> None:
+        super().__init__(**kwargs)
+        self.max_chars = max_chars
+
     def to_internal_value(self, data: Any) -> dict[str, Any]:
         if not isinstance(data, dict):
             self.fail("not_an_object")
-        excess = json_excess(data)
+        excess = json_excess(data, self.max_chars)
         if excess is not None:
-            self.fail(excess[0], limit=MAX_JSON_DEPTH if excess[0] == TOO_DEEP else MAX_JSON_CHARS)
+            self.fail(excess[0], limit=MAX_JSON_DEPTH if excess[0] == TOO_DEEP else self.max_chars)
         for _, leaf in walk(data, 1):
             text = str(leaf)
             if isinstance(leaf, float) and not math.isfinite(leaf):

@@ -31,6 +31,7 @@ STORES: dict[str, str | Promise] = {
     "notes": gettext_lazy("Notes and their versions"),
     "conversations": gettext_lazy("Conversations, messages and what was learnt in them"),
     "receipts": gettext_lazy("Decisions between memories"),
+    "store_items": gettext_lazy("What apps keep for themselves"),
     "knowledge_sources": gettext_lazy("Sources of knowledge"),
     "bridge": gettext_lazy("Links between what happened and memories"),
     "note_compactions": gettext_lazy("Drafts of shorter notes"),

@@ -42,6 +42,7 @@ def test_a_second_start_makes_none_of_them_again() -> None:
         "semantic: consolidate",
         "semantic: expire memories",
         "semantic: judge conflicts",
+        "store: tidy",
         "sync: trim runs",
         "sync: what is due",
         "timeline: maintain",

@@ -43,6 +43,8 @@ from apps.semantic.models import (
 from apps.semantic.services import memory_delete, memory_save_many
 from apps.semantic.store.embedding_space import current_space
 from apps.semantic.store.rows import record_from_memory
+from apps.store.domain.operations import Put
+from apps.store.services import store_run
 from apps.sync.models import KnowledgeFile, KnowledgeItem, KnowledgeSource, SyncChange, SyncRun, SyncState
 from tests.integration.episodic.records import NOW
 from tests.integration.episodic.timeline import Timeline, draft
@@ -78,6 +80,7 @@ def fill(user: str, word: str, *, archive: Timeline) -> None:
         actor="judge", user_id=user, purpose="judge", latency_ms=1, outcome=CallOutcome.SUCCEEDED,
         started_at=now, prompt=word, answer=word,
     )  # fmt: skip
+    keep(user, word)
     hold_conversation(user, word)
     follow_knowledge(user, word)
     key, _ = key_create(name=f"phone of {user}", scope=scope, permission=Permission.WRITE, actor="test")
@@ -100,6 +103,12 @@ def fill(user: str, word: str, *, archive: Timeline) -> None:
     snapshots.directory.mkdir(parents=True)
     snapshots.path_of(1, "json").write_text(f'{{"user": "{user}"}}')
     snapshots.path_of(1, "graph").write_bytes(word.encode())
+
+
+def keep(user: str, word: str) -> None:
+    """Have an application keep a value, found by its text."""
+    puts = [Put((word, user), word, {"of": user, "about": word}, (word,))]
+    store_run(access=SYSTEM, scope=Scope(user, "home"), operations=puts)
 
 
 def hold_conversation(user: str, word: str) -> None:

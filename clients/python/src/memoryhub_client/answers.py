@@ -225,3 +225,11 @@ class CommandAnswer(TypedDict):
     text: str
     is_error: bool
     version: dict[str, Any] | None
+
+
+class StoreResult(TypedDict):
+    """What came of an operation of the store: nothing of one that writes."""
+
+    item: NotRequired[dict[str, Any] | None]
+    items: NotRequired[list[dict[str, Any]]]
+    namespaces: NotRequired[list[list[str]]]

@@ -161,6 +161,11 @@ def note_command(scope: Scope, fields: Mapping[str, Any]) -> Call[answers.Comman
     return Call("POST", "/api/memory/commands", scope.fill(fields, *OWNER), repeatable=is_read)
 
 
+def store(scope: Scope, operations: Sequence[JSON]) -> Call[list[answers.StoreResult]]:
+    """Return the call that carries out operations of the store. A put that is repeated replaces itself."""
+    return Call("POST", "/api/store", scope.fill({"operations": list(operations)}, *SCOPE), member="results")
+
+
 def health() -> Call[JSON]:
     """Return the call that asks whether the hub can work."""
     return Call("GET", "/readyz")

@@ -1,0 +1,1 @@
+"""Operations of the store and their filters."""

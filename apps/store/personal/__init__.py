@@ -1,0 +1,1 @@
+"""Items of the store as personal data."""

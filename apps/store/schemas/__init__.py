@@ -1,0 +1,1 @@
+"""Inputs and outputs of the store."""
