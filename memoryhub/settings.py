@@ -56,6 +56,7 @@ INSTALLED_APPS = [
     "apps.core",
     "apps.accounts",
     "apps.audit",
+    "apps.given",
     "apps.live",
     "apps.monitor",
     "apps.events",
@@ -390,7 +391,7 @@ PROCESS_FACTS = {
     "index": "apps.semantic.health.index_facts",
     "large_indexes": "apps.semantic.health.large_index_facts",
     "forgotten": "apps.people.erasure.caches.forgotten_facts",
-    "uses": "apps.semantic.uses.record.uses_facts",
+    "given": "apps.given.recording.given_facts",
     "caches": "apps.core.domain.caches.cache_facts",
 }
 

@@ -27,13 +27,14 @@ class Api:
     key: str | None = None
     client: Client = field(default_factory=Client)
 
-    def call(self, method: str, path: str, body: Any = None) -> HttpResponse:
-        """Call with a JSON body, or with Lines; text and bytes are sent as they are, as JSON."""
+    def call(self, method: str, path: str, body: Any = None, **further: str) -> HttpResponse:
+        """Call with a JSON body, or with Lines; text and bytes are sent as they are, as JSON. further: headers."""
         kind = "application/json"
         data = body if isinstance(body, str | bytes) else json.dumps(body)
         if isinstance(body, Lines):
             kind, data = "application/x-ndjson", "".join(f"{json.dumps(line)}\n" for line in body)
         headers = {"Authorization": f"Bearer {self.key}"} if self.key else {}
+        headers |= further
         payload = "" if body is None else data
         answer = self.client.generic(method, path, payload, content_type=kind, headers=headers)
         return whole(answer) if answer.streaming else answer

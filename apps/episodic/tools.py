@@ -25,7 +25,7 @@ def record_event(access: Access, parameters: Mapping[str, Any]) -> Json:
 def query_events(access: Access, parameters: Mapping[str, Any]) -> Json:
     """Answer the query that a model asks."""
     query = query_of(checked_parameters(EventQueryInput, parameters))
-    return {**query_json(access, events_query(access, query), query.explain)}
+    return {**query_json(access, events_query(access, query, is_answer=True), query.explain)}
 
 
 EVENT_RECORD = Tool(

@@ -12,6 +12,8 @@ from apps.core.domain.errors import MemoryHubError, NotFoundError, UnavailableEr
 from apps.core.domain.origin import WriteOrigin
 from apps.core.domain.randomness import RNG, SYSTEM_RNG
 from apps.core.domain.scope import Access, Scope
+from apps.given.domain.given import AnswerKind, Item, ItemKind, Place
+from apps.given.services import given_note
 from apps.notes.compaction.decide import compaction_detail, compaction_get, compaction_list
 from apps.notes.conversations.reads import (
     auto_memory_status,
@@ -177,16 +179,22 @@ def config_get(access: Access, user_id: str | None, *, clock: Clock = SYSTEM_CLO
     return config_read(owner_to_read(access, user_id), clock=clock)
 
 
-def notes_search(access: Access, user_id: str | None, query: str, *, limit: int = 10) -> NoteSearch:
+def notes_search(
+    access: Access, user_id: str | None, query: str, *, limit: int = 10, is_answer: bool = False
+) -> NoteSearch:
     """Return what the notes of a user say about a query, as the files are now; the best hit first.
 
-    What has no word of the query and is too far away by its vector is left out. Raises NotFoundError outside the bound,
+    What has no word of the query and is too far away by its vector is left out. is_answer: the caller gets all of it,
+    which is noted. Raises NotFoundError outside the bound,
     ForbiddenError, UnavailableError.
     """
     owner = owner_to_read(access, user_id)
     with SEARCH_SECONDS.time():
         found = search(index_of(place_of(owner)), query, limit)
     SEARCHES.labels(found.mode.value).inc()
+    if is_answer:
+        lines = [f"{hit.path}#L{hit.first_line}-L{hit.last_line}" for hit in found.hits]
+        given_note(access, AnswerKind.NOTES, [Item(Place(owner), ItemKind.NOTE, line) for line in lines])
     return found
 
 

@@ -36,7 +36,7 @@ def append_memory(access: Access, parameters: Mapping[str, Any]) -> Json:
 def search_memory(access: Access, parameters: Mapping[str, Any]) -> Json:
     """Return what the notes say about the query of a model, at most 10 results (spec 001, search_memory tool)."""
     data = checked_parameters(SearchMemoryInput, parameters)
-    found = notes_search(access, data.get("user_id"), data["query"], limit=MAX_TOOL_HITS)
+    found = notes_search(access, data.get("user_id"), data["query"], limit=MAX_TOOL_HITS, is_answer=True)
     return {**search_json(found)}
 
 

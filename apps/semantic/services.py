@@ -54,7 +54,6 @@ from apps.semantic.memories.known import (
     memory_parts,
     memory_scopes,
     memory_sources,
-    memory_used_by,
     memory_writers,
     say_update,
 )
@@ -74,7 +73,7 @@ from apps.semantic.memories.writer import SaveResult
 from apps.semantic.search.absence import Absence, Missing, memories_missing
 from apps.semantic.search.in_force import memory_successors, successors_register
 from apps.semantic.search.search import Found, SearchResult, memory_search
-from apps.semantic.search.standing import StandingMemory, memories_standing, memories_used
+from apps.semantic.search.standing import StandingMemory, memories_standing
 from apps.semantic.status import (
     MemoryCounts,
     SearchStore,
@@ -83,4 +82,3 @@ from apps.semantic.status import (
     store_status,
     unhealthy_status,
 )
-from apps.semantic.uses.record import KEPT as USES_KEPT

@@ -146,6 +146,7 @@ class Config:
     audit_days: int = 365
     app_registration: bool = True
     app_sign_in_days: int = 90
+    given_days: int = 90
     is_supervised: bool = False
     mail: MailConfig | None = None
     access_log: str = "off"
@@ -287,6 +288,7 @@ def read_environment(env: Env) -> Config:
         live_sockets=env.int("MEMORYHUB_LIVE_SOCKETS", 500, validate=validate.Range(min=1, max=10_000)),
         disk_warning_mb=env.int("MEMORYHUB_DISK_WARNING_MB", 0, validate=validate.Range(min=0)),
         # A trigger of the table keeps a month, whatever is set.
+        given_days=env.int("MEMORYHUB_GIVEN_DAYS", 90, validate=validate.Range(min=0, max=36_500)),
         audit_days=env.int("MEMORYHUB_AUDIT_DAYS", 365, validate=validate.Range(min=31, max=36_500)),
         app_registration=env.bool("MEMORYHUB_APP_REGISTRATION", True),
         app_sign_in_days=env.int("MEMORYHUB_APP_SIGN_IN_DAYS", 90, validate=validate.Range(min=1, max=3_650)),

@@ -22,6 +22,7 @@ from apps.core.domain.scope import Permission, Scope
 from apps.core.models import ApiKey, DisplayName, HubProcess
 from apps.episodic.models import RetentionPolicy, Segment, TimelineWarning
 from apps.events.models import Delivery, Event, JobRun
+from apps.given.models import GivenAnswer
 from apps.llm.models import Breaker, EmbeddingSpace, ModelCall, Price, ToolRunDay
 from apps.notes.models import (
     Compaction,
@@ -322,6 +323,8 @@ def people_and_rules() -> None:
             "actor_kind": "admin",
         },
     )
+    memories = list(Memory.objects.order_by("pk").values_list("uuid", flat=True))
+    fill(GivenAnswer, lambda number, one: {"asked": "search", "memories": memories, "events": []})
     fill(
         Erasure,
         lambda number, one: {

@@ -192,6 +192,7 @@ def test_an_export_holds_exactly_what_is_inside_bound(world: World, bound: Scope
         "membership",
         "memory",
         "event",
+        "given_answer",
         "receipt",
         "note",
         "compaction",

@@ -88,6 +88,7 @@ RULES = {
     # Each operation of the store needs its own fields, and takes no others.
     *((name, "invalid") for name in ("namespace", "key", "value", "texts", "ttl", "refresh", "filter", "query")),
     *((name, "invalid") for name in ("limit", "offset", "conditions", "max_depth")),
+    ("user_id", "required"),  # a membership is of a user in one of the two
     ("device_code", "expired_token"),  # of an app that asked for a key just now
 }
 ERRORS = {"400", "401", "403", "404", "409", "503"}

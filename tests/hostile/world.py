@@ -18,6 +18,7 @@ from apps.core.services import key_create, key_revoke, key_rotate
 from apps.episodic.domain.event import EventDraft
 from apps.episodic.models import TimelineEvent
 from apps.episodic.services import RecordResult, events_record
+from apps.given.models import GivenAnswer
 from apps.notes.domain.places import MAIN
 from apps.notes.domain.text import digest
 from apps.notes.files.owner import folder_of
@@ -83,6 +84,7 @@ ROUTES: dict[str, dict[str, Any]] = {
     "api/llm/tools/parse": {"POST": {"text": ASKED_BY_A_MODEL}},
     "api/llm/tools/execute": {"POST": {"text": ASKED_BY_A_MODEL}},
     "api/context": {"POST": {"message": "secret word", "max_tokens": 32_000}},
+    "api/context/<uuid:uuid>": {"GET": None},
     "api/memberships": {"GET": None, "POST": {"user_id": "ana", "household_id": "home"}},
     "api/memberships/<uuid:uuid>": {"GET": None, "DELETE": None},
     "api/users": {"GET": None},
@@ -317,6 +319,13 @@ def _receipt(kept: Memory, dropped: Memory) -> Conflict:
     )
 
 
+def _given(memory: Memory) -> GivenAnswer:
+    """What a context that had a memory leaves, with its id and its word."""
+    scope, word = scope_columns(memory), sentinel(memory.scope)
+    given = {"app": word, "asked": "context", "run_id": word, "notes": [f"daily/{word}.md#L1-L1"]}
+    return GivenAnswer(uuid=memory.uuid, **scope, **given, at=memory.created_at, memories=[memory.uuid])
+
+
 def _event(scope: Scope) -> EventDraft:
     """Something that happened in a scope, with its word."""
     moment = datetime(2026, 3, 4, tzinfo=UTC)
@@ -326,8 +335,8 @@ def _event(scope: Scope) -> EventDraft:
 class World:
     """Two memories in each of SCOPES, one of them deleted, a receipt about them, and an event; half of those archived.
 
-    A receipt and an event have the id of the first memory, so that one id will do for every route. sources: ids of
-    memories that a source of knowledge has as well, with all that is below it.
+    A receipt, a given context and an event have the id of the first memory, so that one id will do for every route.
+    sources: ids of memories that a source of knowledge has as well, with all that is below it.
     """
 
     def __init__(self) -> None:
@@ -351,6 +360,7 @@ class World:
         for kept, dropped in zip(self.memories[::2], self.memories[1::2], strict=True):
             memory_delete(access=SYSTEM, uuid=dropped.uuid)
             _receipt(kept, dropped).save()
+            _given(kept).save()
         self._record(self.memories[::4])
         Timeline().archive()
         self._record(self.memories[2::4])

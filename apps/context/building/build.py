@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Iterable
 from datetime import datetime, timedelta
-from uuid import uuid4
+from uuid import UUID, uuid4
 
 from django.conf import settings
 
@@ -16,7 +16,8 @@ from apps.core.domain.errors import InvalidInputError, UnavailableError
 from apps.core.domain.scope import Access, Scope
 from apps.episodic.domain.window import EventQuery
 from apps.episodic.selectors import events_query
-from apps.semantic.services import memories_used
+from apps.given.domain import given
+from apps.given.services import given_note
 
 # What answers a message; the others are there whatever was asked.
 ANSWERS = frozenset({ItemKind.MEMORY, ItemKind.KNOWLEDGE, ItemKind.NOTE})
@@ -40,9 +41,19 @@ def context_build(*, access: Access, query: ContextQuery, clock: Clock = SYSTEM_
         candidates = list(gather(access, scope, query, at, left_out, problems))
     composed = compose(candidates, settings.MEMORYHUB.context.shares, query.max_tokens)
     left_out.update(composed.left_out)
-    memories_used(access, [item.source.row for item in composed.items if item.source.row is not None])
     is_known = not query.message or problems or any(one.kind in ANSWERS for one in candidates)
-    return context_of(composed, at, left_out, sentence="" if is_known else NOTHING_KNOWN, problems=problems)
+    context = context_of(composed, at, left_out, sentence="" if is_known else NOTHING_KNOWN, problems=problems)
+    given_note(access, given.AnswerKind.CONTEXT, [given_item(item.source) for item in context.items], context.id)
+    return context
+
+
+def given_item(one: Candidate) -> given.Item:
+    """Return what of an item the log of given answers keeps."""
+    place = given.Place(one.user_id, one.household_id, one.persona_id)
+    if one.path:
+        return given.Item(place, given.ItemKind.NOTE, one.id)
+    kind = given.ItemKind.EVENT if one.kind is ItemKind.EVENT else given.ItemKind.MEMORY
+    return given.Item(place, kind, UUID(one.id))
 
 
 def context_of(
@@ -109,6 +120,8 @@ def recent_events(
             date=one.timestamp,
             origin=one.origin,
             importance=one.importance,
+            household_id=one.key.household_id,
+            persona_id=one.key.persona_id,
         )
         for one in events
     ]

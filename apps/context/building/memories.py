@@ -124,5 +124,6 @@ def candidate(
         conflict=conflict.id if conflict else None,
         conflict_with=conflict.other(memory.pk) if conflict and memory.pk in conflict.memories else None,
         replaced_by=replaced.by if replaced else None,
-        row=memory.pk,
+        household_id=memory.household_id,
+        persona_id=memory.persona_id,
     )

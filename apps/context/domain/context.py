@@ -66,7 +66,7 @@ class Candidate:
     """Something that a context may hold.
 
     id: of a memory or an event; of a note `path#Lfirst-Llast`. user_id: whose it is. text: as it is kept. why: a
-    sentence. date: when it happened, or was saved; None for lines of a note. row: the primary key of a memory.
+    sentence. date: when it happened, or was saved; None for lines of a note. household_id, persona_id: empty for none.
     conflict: an open receipt that concerns it, and the other memory of that. replaced_by: the memory that the rules
     replaced it by.
     """
@@ -86,7 +86,8 @@ class Candidate:
     conflict: UUID | None = None
     conflict_with: UUID | None = None
     replaced_by: UUID | None = None
-    row: int | None = None
+    household_id: str = ""
+    persona_id: str = ""
 
 
 @dataclass(frozen=True)

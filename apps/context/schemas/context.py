@@ -5,6 +5,7 @@ from typing import Annotated, Any, TypedDict
 
 from rest_framework import serializers
 
+from apps.context.building.again import GivenContext
 from apps.context.domain.context import (
     DEFAULT_TOKENS,
     MAX_TOKENS,
@@ -14,14 +15,17 @@ from apps.context.domain.context import (
     ContextQuery,
     ItemKind,
 )
+from apps.core.run_name import MAX_RUN_CHARS
 from apps.core.schemas.fields import AwareDateTimeField, OwnersField, StrictCharField, StrictIntegerField
 from apps.core.schemas.origins import OriginName
-from apps.core.schemas.outputs import Moment, Uuid, iso
+from apps.core.schemas.outputs import Moment, Uuid, iso, render
 from apps.core.schemas.serializers import ScopeInput, scope_of
+from apps.given.domain import given
 
 MAX_MESSAGE_CHARS = 10_000
 MAX_TAG_CHARS = 200
 KINDS = [(kind.value, kind.value) for kind in ItemKind]
+GIVEN_KINDS = [(kind.value, kind.value) for kind in given.ItemKind]
 
 
 class ContextInput(ScopeInput):
@@ -51,6 +55,11 @@ class ContextInput(ScopeInput):
         required=False, max_length=MAX_TAG_CHARS, help_text="Leave out memories of other personalities."
     )
     include = OwnersField(help_text="Owners to read besides the scope, such as team:platform.")
+    run_id = StrictCharField(
+        required=False,
+        max_length=MAX_RUN_CHARS,
+        help_text="How you call this run, for the log of what was given; otherwise the header X-MemoryHub-Run.",
+    )
 
 
 def make_context_query(data: Mapping[str, Any]) -> ContextQuery:
@@ -122,6 +131,33 @@ class ContextOutput(TypedDict):
     left_out: LeftOutOutput
     sentence: Annotated[str, "Says that nothing is known of the message; otherwise empty."]
     problems: Annotated[list[str], "What could not be read."]
+
+
+class GivenItemOutput(TypedDict):
+    """Something that a context had."""
+
+    id: Annotated[str, "Of a memory or an event; of lines of a note `path#Lfirst-Llast`."]
+    kind: Annotated[str, serializers.ChoiceField(choices=GIVEN_KINDS)]
+    user_id: str
+
+
+class GivenContextOutput(TypedDict):
+    """What a context had given."""
+
+    id: Uuid
+    at: Moment
+    app: Annotated[str, "The name of the key that got it."]
+    run_id: Annotated[str, "As its caller named the run; otherwise empty."]
+    items: list[GivenItemOutput]
+    count: int
+
+
+def given_json(context: GivenContext) -> GivenContextOutput:
+    """Return what a context had given as the API shows it."""
+    items: list[GivenItemOutput] = [
+        {"id": one.id, "kind": one.kind.value, "user_id": one.user_id} for one in context.items
+    ]
+    return render(GivenContextOutput, context, id=str(context.id), items=items, count=len(items))
 
 
 def item_json(item: ContextItem) -> ContextItemOutput:

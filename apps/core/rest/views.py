@@ -21,6 +21,8 @@ from apps.core import health, metrics
 from apps.core.domain.scope import Access, Permission
 from apps.core.key_usage import key_usage
 from apps.core.rest.authentication import Caller
+from apps.core.run_name import HEADER as RUN_HEADER
+from apps.core.run_name import name_run
 from apps.core.schemas.bodies import BodyLimit, small_limit
 from apps.core.schemas.fields import printable
 from apps.core.schemas.paging import NEWEST_FIRST, Order, Page, PageEnds, page_links
@@ -81,6 +83,7 @@ class HubView(APIView):
 
     def initial(self, request: Request, *args: Any, **kwargs: Any) -> None:
         """Refuse, after the key was checked, one that its person stopped, and a query string where there is none."""
+        name_run(request.headers.get(RUN_HEADER, ""))
         super().initial(request, *args, **kwargs)
         if isinstance(request.auth, Access):
             request.auth.refuse_stopped()

@@ -26,6 +26,8 @@ from apps.episodic.queries.archived import ArchiveCounts, of_one_moment, read_ar
 from apps.episodic.queries.text_search import rank_events
 from apps.episodic.store.file_cache import ArchiveView
 from apps.episodic.store.rows import RowsResult, query_rows
+from apps.given.domain.given import AnswerKind, Item, ItemKind, Place
+from apps.given.services import given_note
 from apps.retrieval.domain.query import Hit
 
 
@@ -38,8 +40,12 @@ class FoundEvents:
     archived: ArchiveCounts
 
 
-def events_query(access: Access, query: EventQuery, clock: Clock = SYSTEM_CLOCK) -> QueryResult:
+def events_query(
+    access: Access, query: EventQuery, clock: Clock = SYSTEM_CLOCK, *, is_answer: bool = False
+) -> QueryResult:
     """Return the caller's events in a window, the newest first; with a text the best matches, the best first.
+
+    is_answer: the caller gets all of them, which is noted.
 
     Raises InvalidInputError for an invalid window, UnavailableError while this process is still loading files.
     """
@@ -54,6 +60,8 @@ def events_query(access: Access, query: EventQuery, clock: Clock = SYSTEM_CLOCK)
     if with_text:
         ranked = rank_events(events, query, now)
         events, hits, text, dropped = ranked.events, ranked.hits, ranked.diagnostics, dropped | ranked.dropped
+    if is_answer:
+        given_note(access, AnswerKind.EVENTS, [Item(Place(*one.key), ItemKind.EVENT, one.uuid) for one in events])
     took = time.perf_counter() - started
     QUERY_SECONDS.labels("text" if with_text else "window").observe(took)
     diagnostics = QueryDiagnostics(

@@ -136,7 +136,8 @@ class EventQueryView(HubView):
     def post(self, request: Request) -> Response:
         """Find the events of a window, newest first; with a `query`, the best matches first."""
         query = queries.query_of(self.read_body())
-        return Response(queries.query_json(self.access, selectors.events_query(self.access, query), query.explain))
+        found = selectors.events_query(self.access, query, is_answer=True)
+        return Response(queries.query_json(self.access, found, query.explain))
 
 
 class TimelineStatusView(HubView):

@@ -255,7 +255,7 @@ class NoteSearchView(HubView):
     def get(self, request: Request) -> Response:
         """Search notes, best match first, in the files as they are now."""
         data = self.read_query()
-        found = selectors.notes_search(self.access, data.get("user_id"), data["q"], limit=data["limit"])
+        found = selectors.notes_search(self.access, data.get("user_id"), data["q"], limit=data["limit"], is_answer=True)
         return Response(search.search_json(found))
 
 

@@ -30,7 +30,6 @@ from apps.semantic.models import (
     Memory,
     MemoryRevision,
     MemoryStatus,
-    MemoryUse,
     RevisionAction,
 )
 from apps.semantic.querysets import MemoryQuerySet
@@ -184,12 +183,6 @@ def learned_undo(*, access: Access, uuid: UUID, clock: Clock = SYSTEM_CLOCK) -> 
     if memory.status != MemoryStatus.DELETED:
         memory = memory_delete(access=access, uuid=uuid, clock=clock)
     return memory
-
-
-def memory_used_by(access: Access, uuid: UUID, limit: int) -> list[MemoryUse]:
-    """Return which applications got a memory as an answer, the last one first. Raises NotFoundError."""
-    rows = MemoryUse.objects.filter(memory=memory_get_any(access, uuid)).order_by("-last_at", "pk")
-    return list(rows[:limit])
 
 
 def memory_sources(access: Access, uuid: UUID, limit: int) -> list[UUID]:

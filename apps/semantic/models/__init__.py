@@ -25,4 +25,3 @@ from apps.semantic.models.memory import (
     half_lives,
 )
 from apps.semantic.models.recall import RecallCheck
-from apps.semantic.models.uses import MemoryUse

@@ -15,6 +15,8 @@ from apps.core.domain.clock import SYSTEM_CLOCK, Clock, utcnow
 from apps.core.domain.errors import InvalidInputError
 from apps.core.domain.filters.expression import Expression
 from apps.core.domain.scope import Access, Reach, Scope
+from apps.given.domain.given import AnswerKind, Item, ItemKind, Place
+from apps.given.services import given_note
 from apps.llm.domain.embedder import TextRole
 from apps.llm.selectors import EmbeddingSpace
 from apps.llm.services import can_read
@@ -42,7 +44,6 @@ from apps.semantic.search.replaced import Replacement, replaced_hits
 from apps.semantic.selectors import users_in
 from apps.semantic.store.background import space_background
 from apps.semantic.store.embedding_space import SpaceChangedError, current_space, embed, forget_space, given_vector
-from apps.semantic.uses.record import memory_uses
 
 _TRIES = 3
 # By how much a search looks further where what it found is not in force.
@@ -90,7 +91,7 @@ def memory_search(
 ) -> SearchResult:
     """Find the caller's active memories that answer a query best (spec 000, spec 004, DESIGN D10).
 
-    is_answer: the caller gets all that is found; otherwise who chooses among it says so to `memories_used`.
+    is_answer: the caller gets all that is found, which is noted; otherwise who chooses among it notes it.
 
     Raises:
         InvalidInputError: the query cannot be answered.
@@ -122,9 +123,14 @@ def memory_search(
     # The way of searching follows from how much a user has, which a caller who sees only a part must not learn.
     sees_whole_users = access.bound.household_id is None and access.bound.persona_id is None
     if is_answer:
-        memory_uses().note(access.actor, [one.memory.pk for one in found])
+        given_note(access, AnswerKind.SEARCH, [given_item(one.memory) for one in found])
     took_ms = (time.perf_counter() - started) * 1000
     return SearchResult(found, ranking, ranking.index if sees_whole_users else None, query.effective_mode, took_ms)
+
+
+def given_item(memory: Memory) -> Item:
+    """Return a memory as what an answer gave."""
+    return Item(Place(memory.user_id, memory.household_id, memory.persona_id), ItemKind.MEMORY, memory.uuid)
 
 
 def find_global(query: SearchQuery) -> SearchQuery:

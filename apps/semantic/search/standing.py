@@ -12,7 +12,6 @@ from apps.core.domain.scope import Access, Scope
 from apps.semantic.models import Memory
 from apps.semantic.models.filters import passes
 from apps.semantic.search.fetch import INTERNAL, OpenConflict, read_open_conflicts
-from apps.semantic.uses.record import memory_uses
 
 # So many are read where a filter leaves some out.
 _READ = 200
@@ -64,8 +63,3 @@ def memories_standing(
 def select_best(visible: str) -> PreparedSelect[Memory]:
     """Return the prepared statement that reads the memories of the highest importance, in their order."""
     return PreparedSelect(Memory, _BEST.format(visible=visible), defer=INTERNAL)
-
-
-def memories_used(access: Access, memories: Collection[int]) -> None:
-    """Count memories that a caller got as an answer, by their primary keys."""
-    memory_uses().note(access.actor, memories)

@@ -6,6 +6,7 @@ from typing import Any
 from uuid import UUID
 
 from django import forms
+from django.conf import settings
 from django.contrib import messages
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect
 from django.urls import reverse
@@ -17,6 +18,7 @@ from apps.core.db.memberships import display_names, names_of_member
 from apps.core.domain.clock import SYSTEM_CLOCK, utcnow
 from apps.core.domain.errors import MemoryHubError, NotFoundError
 from apps.core.selectors import usable_keys, with_foreign
+from apps.given.selectors import memory_uses
 from apps.semantic.domain.confidence import DecayPolicy
 from apps.semantic.selectors import (
     Memory,
@@ -39,7 +41,6 @@ from apps.semantic.services import (
     memory_set_household,
     memory_successors,
     memory_update,
-    memory_used_by,
 )
 from apps.webui.differing import differing
 from apps.webui.memory.history import SHOWN_APPS, saver, sources_of, steps_of
@@ -102,7 +103,8 @@ def shown(person: Person, memory: Memory) -> dict[str, Any]:
         **replacement_of(person, memory),
         "saved_by": saver(first.actor if first is not None else "", memory),
         "sources": sources_of(person, memory),
-        "uses": memory_used_by(person.access, memory.uuid, SHOWN_APPS),
+        "uses": memory_uses(person.access, memory.uuid, SHOWN_APPS),
+        "uses_days": settings.MEMORYHUB.given_days,
         "household": called.pop(memory.household_id, ""),
         "households": sorted(called.items()),
         "readers": sorted(readers),

@@ -26,7 +26,7 @@ from apps.webui.person import Person
 # In the order in which people want to know.
 STORES: dict[str, str | Promise] = {
     "memories": gettext_lazy("Memories, with their history"),
-    "memory_uses": gettext_lazy("Which apps used your memories"),
+    "given_answers": gettext_lazy("What apps received of yours"),
     "events": gettext_lazy("Things that happened"),
     "notes": gettext_lazy("Notes and their versions"),
     "conversations": gettext_lazy("Conversations, messages and what was learnt in them"),

@@ -25,7 +25,6 @@ from apps.core.pages.streams import OwnedIterator, ThreadStreamedResponse
 from apps.episodic.selectors import event_counts, kept_days
 from apps.people.selectors import KEPT, download_of, download_ready, erasure_list, file_of, progress_read
 from apps.people.services import download_remove, download_request
-from apps.semantic.services import USES_KEPT
 from apps.webui.navigation import PLACES
 from apps.webui.pages import render_page
 from apps.webui.person import Person
@@ -74,7 +73,7 @@ def kept_of(person: Person) -> list[Kept]:
         (_("Notes and their versions"), _("Until everything is forgotten.")),
         (_("The words of conversations"), in_days(config.conversation_days)),
         (_("Questions to language models"), in_days(config.guards.call_retention_days)),
-        (_("Which app used a memory"), in_days(USES_KEPT.days)),
+        (_("Which app received what, by its ids"), in_days(config.given_days)),
         (_("Who viewed what, and who did what"), in_days(config.audit_days)),
         (_("Your file to download"), in_days(KEPT.days)),
         (_("Receipts of forgetting"), _("For good. They say how much was removed, not whose it was.")),

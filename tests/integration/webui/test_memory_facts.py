@@ -1,6 +1,5 @@
 """The page of a memory says where it came from, who used it and who can see it, and changes the latter."""
 
-import json
 from typing import Any
 
 import pytest
@@ -14,6 +13,7 @@ from apps.core.models import ApiKey, DisplayName
 from apps.core.services import key_create
 from apps.episodic.domain.event import EventDraft as TimelineDraft
 from apps.episodic.services import event_record
+from apps.given.recording import given_answers
 from apps.notes.conversations.events import EventDraft
 from apps.notes.conversations.messages import MessageDraft
 from apps.notes.domain.conversation import EventType
@@ -21,13 +21,11 @@ from apps.notes.models import ExtractedFact
 from apps.notes.services import event_add, messages_add
 from apps.retrieval.domain.query import SearchQuery
 from apps.semantic.domain.memory import MemoryDraft
-from apps.semantic.models import Conflict, Ingestion, Memory, MemoryRevision, MemoryUse
-from apps.semantic.personal.stores import UseStore
+from apps.semantic.models import Conflict, Ingestion, Memory, MemoryRevision
 from apps.semantic.search.search import memory_search
 from apps.semantic.services import memory_save, memory_set_household
-from apps.semantic.uses.record import KEPT, memory_uses
 from tests.api import MEMORIES, Api
-from tests.integration.personal.hubs import NOW, empty_hub, exported, imported
+from tests.integration.personal.hubs import NOW
 from tests.integration.webui.person import ANA, BEN, browser_of, remember
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("timeline_dir")]
@@ -49,57 +47,27 @@ def keep_for(browser: Client, memory: Memory, household: str) -> str:
 
 @pytest.fixture(autouse=True)
 def nothing_waits() -> None:
-    memory_uses().drop()
+    given_answers().drop()
 
 
-def test_which_apps_got_it_as_an_answer_and_when(ana: Client) -> None:
+def test_which_apps_got_it_as_an_answer_when_and_in_which_runs(ana: Client) -> None:
     memory = remember(ANA, "Ana plays the cello")
     other = remember(ANA, "The tap in the kitchen drips")
-    assert "No app has received it as an answer" in page_of(ana, memory)
+    assert "No app has received it as an answer in the last 90 days" in page_of(ana, memory)
     kitchen, phone = api_of("kitchen", Scope()), api_of("phone", Scope(ANA))
     for api in (kitchen, kitchen, phone):
         assert api.search("which instrument does Ana play?", user_id=ANA, top_k=1)["count"] == 1
     ana.post(reverse("webui:ask"), {"question": "which instrument does Ana play?"})
     memory_search(system_access("admin:olga"), SearchQuery(scope=Scope(ANA), query="cello"))
-    assert memory_uses().flush() == 2
-    used = sorted(MemoryUse.objects.values_list("memory__uuid", "app", "count", "user_id"))
-    assert used == sorted([(memory.uuid, "kitchen", 2, ANA), (memory.uuid, "phone", 1, ANA)])
-    kitchen.search("which instrument does Ana play?", user_id=ANA, top_k=1)
-    memory_uses().flush()
+    assert given_answers().flush() == 3
+    asked = {"message": "which instrument does Ana play?", "user_id": ANA, "run_id": "breakfast-7"}
+    assert kitchen.post("/api/context", asked).json()["count"] == 1
+    given_answers().flush()
     page = page_of(ana, memory)
     assert "got it as an answer 3 times" in page
     assert "got it as an answer once" in page
+    assert "breakfast-7" in page
     assert "No app has received it" in page_of(ana, other)
-
-
-def test_uses_are_bounded_and_old_ones_go() -> None:
-    memory = remember(ANA, "Ana plays the cello")
-    memory_uses().note("key:kitchen", [memory.pk, 999_999_999])
-    memory_uses().flush()
-    assert MemoryUse.objects.count() == 1
-    MemoryUse.objects.update(last_at=memory.created_at - KEPT)
-    uses = memory_uses()
-    uses._trimmed = None
-    uses.flush()
-    assert not MemoryUse.objects.exists()
-
-
-@pytest.mark.django_db(transaction=True)
-def test_uses_are_exported_loaded_and_forgotten() -> None:
-    mine, theirs = remember(ANA, "Ana plays the cello"), remember(BEN, "Ben plays the harp")
-    memory_uses().note("key:kitchen", [mine.pk, theirs.pk])
-    memory_uses().note("key:phone of ana", [theirs.pk])
-    memory_uses().flush()
-    file = exported(Scope(ANA))
-    [line] = [json.loads(one) for one in file.splitlines() if b'"kind":"memory_use"' in one]
-    assert (line["memory"], line["app"], line["count"]) == (str(mine.uuid), "kitchen", 1)
-    assert UseStore().count(ANA) == 2
-    assert sum(UseStore().forget(ANA)) == 2
-    assert list(UseStore().find(ANA)) == []
-    assert list(MemoryUse.objects.values_list("user_id", "app")) == [(BEN, "kitchen")]
-    empty_hub()
-    assert imported(file).new["memory_use"] == 1
-    assert exported(Scope(ANA)) == file
 
 
 def test_where_it_came_from_app_conversation_and_event(ana: Client) -> None:
