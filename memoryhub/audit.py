@@ -85,7 +85,18 @@ READING_COMMANDS: frozenset[str] = frozenset(
 
 # Commands of Django and of libraries that change what the hub keeps.
 FOREIGN_COMMANDS: frozenset[str] = frozenset(
-    {"changepassword", "createsuperuser", "dbshell", "flush", "loaddata", "remove_stale_contenttypes", "shell"}
+    {
+        "changepassword",
+        "cleartokens",
+        "clearcimdapplications",
+        "createapplication",
+        "createsuperuser",
+        "dbshell",
+        "flush",
+        "loaddata",
+        "remove_stale_contenttypes",
+        "shell",
+    }
 )
 
 # Which object a command acts on: its model, the field by which it is found, and the argument that names it.

@@ -265,12 +265,15 @@ OAUTH2_PROVIDER = {
             f"COMPLIANT_BCP_RFC9700_{gate}"
             for gate in (
                 "IMPLICIT_GRANT", "PASSWORD_GRANT", "PKCE_METHOD", "ACCESS_TOKEN_TRANSPORT", "TOKEN_STORAGE",
-                "REFRESH_TOKEN", "REDIRECT_URI_SCHEME", "REDIRECT_URI_MATCHING", "PKCE_REQUIRED",
+                "REFRESH_TOKEN", "REDIRECT_URI_MATCHING", "PKCE_REQUIRED", "AUTHZ_RESPONSE_ISS",
             )
         ),
         True,
     ),
 }  # fmt: skip
+
+# It warns of http, which is for the person's own machine alone (apps/oauth/domain/clients.py).
+SILENCED_SYSTEM_CHECKS = ["oauth2_provider.W008"]
 
 DRF_STANDARDIZED_ERRORS = {"ALLOWED_ERROR_STATUS_CODES": ["400", "401", "403", "404", "409", "415", "429", "503"]}
 # --- live push: hints for browsers that something has changed ---------------------------------------------

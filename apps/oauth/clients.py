@@ -6,7 +6,7 @@ from typing import Any
 
 from django.core.exceptions import ValidationError
 from django.db.models import Exists, OuterRef
-from oauth2_provider.models import Application, Grant, RefreshToken, clear_expired
+from oauth2_provider.models import AccessToken, Application, Grant, RefreshToken, clear_expired
 
 from apps.core.domain.clock import SYSTEM_CLOCK, Clock, utcnow
 from apps.core.domain.errors import InvalidInputError, ThrottledError
@@ -74,8 +74,6 @@ def sign_ins_trim(*, clock: Clock = SYSTEM_CLOCK) -> int:
     clear_expired()
     keys = ApiKey.objects.filter(revoked_at=None).exclude(expires_at__lte=utcnow(clock)).exclude(resource="")
     over = RefreshToken.objects.exclude(token_family__in=keys.values("uuid"))
-    from oauth2_provider.models import AccessToken
-
     AccessToken.objects.filter(refresh_token__in=over).delete()
     over.delete()
     old = unused_clients().filter(updated__lt=utcnow(clock) - timedelta(days=UNUSED_DAYS))

@@ -162,6 +162,16 @@ def test_expired_stopped_and_revoked_tokens_are_refused() -> None:
     assert (status(ended), app.refresh(ended).status_code) == (401, 400)
 
 
+def test_its_secret_is_renewed_by_the_app_alone() -> None:
+    tokens, operator = App().sign_in(), api_for(Scope(), Permission.OPERATOR)
+    key = ApiKey.objects.get(resource=MCP)
+    refused = operator.post(f"/api/keys/{key.uuid}/rotate", {"overlap_seconds": 60})
+    assert (refused.status_code, refused.json()["errors"][0]["code"]) == (409, "signed_in")
+    assert status(tokens) == 200
+    assert operator.delete(f"/api/keys/{key.uuid}").status_code == 204
+    assert status(tokens) == 401
+
+
 def test_wrong_requests_lead_nowhere_or_back_with_an_error() -> None:
     app = App()
     for wrong in (

@@ -67,7 +67,7 @@ class Agent:
     def __init__(self, hub: Hub, path: str = "/mcp") -> None:
         self.hub, self.address = hub, f"http://127.0.0.1:{hub.port}{path}"
         self.kept, self.asked, told = Kept(), queue.Queue[str](), queue.Queue[dict[str, list[str]]]()
-        self.told = told
+        self.told, self.code = told, ""
 
         class Back(BaseHTTPRequestHandler):
             def do_GET(self) -> None:
@@ -89,6 +89,7 @@ class Agent:
 
         async def wait() -> AuthorizationCodeResult:
             told = await asyncio.to_thread(self.told.get, timeout=PATIENCE)
+            self.code = told["code"][0]
             return AuthorizationCodeResult(code=told["code"][0], state=told["state"][0], iss=told["iss"][0])
 
         said = OAuthClientMetadata(
@@ -128,6 +129,11 @@ class Agent:
 
         threading.Thread(target=work, daemon=True).start()
         return answer
+
+    def token(self, **said: str) -> httpx2.Response:
+        """Ask for tokens as the app that the SDK registered."""
+        sent = {"client_id": self.kept.client.client_id, **said}
+        return httpx2.post(f"http://127.0.0.1:{self.hub.port}/oauth/token", data=sent)
 
     def status(self, token: str, path: str = "/mcp") -> int:
         message = {"jsonrpc": "2.0", "id": 1, "method": "tools/list", "params": {}}
@@ -211,3 +217,40 @@ def test_client_of_the_sdk_signs_in_and_out(hub: Hub, browser: Browser) -> None:
         page.get_by_text("You stopped it").wait_for()
         assert agent.status(token) == 403
         assert complaints == []
+
+
+def test_over_http_what_is_over_or_comes_again_is_refused(hub: Hub, browser: Browser) -> None:
+    agents = [Agent(hub), Agent(hub, "/mcp/p/atlas")]
+    with browser.new_context() as context:
+        page = context.new_page()
+        for number, agent in enumerate(agents):
+            answer, url = agent.run(), agent.asked.get(timeout=PATIENCE)
+            if number == 0:
+                let_in(page, url)
+            else:
+                page.goto(url)
+                page.get_by_text("belongs to the project atlas").wait_for()
+                page.get_by_role("button", name="Let it read and write").click()
+                page.wait_for_url("http://127.0.0.1:*/back?*")
+            seen = answer.get(timeout=PATIENCE)
+            assert isinstance(seen, dict), seen
+    everywhere, atlas = agents
+    first = everywhere.kept.tokens
+    with Beside(hub) as beside:
+        beside.run(
+            "from apps.core.models import ApiKey\n"
+            "from django.db.models import F\n"
+            "ApiKey.objects.exclude(resource='').filter(resource__endswith='/mcp').update(secret_until=F('created_at'))"
+        )
+    assert everywhere.status(first.access_token) == 401  # expired
+    refreshed = everywhere.token(grant_type="refresh_token", refresh_token=first.refresh_token)
+    second = refreshed.json()
+    assert everywhere.status(second["access_token"]) == 200
+    again = everywhere.token(grant_type="refresh_token", refresh_token=first.refresh_token)
+    assert (again.status_code, again.json()["error"]) == (400, "invalid_grant")  # used before
+    assert everywhere.status(second["access_token"]) == 401
+    token = atlas.kept.tokens.access_token
+    assert [atlas.status(token, path) for path in ("/mcp/p/atlas", "/mcp", "/mcp/p/other")] == [200, 401, 401]
+    replayed = atlas.token(grant_type="authorization_code", code=atlas.code, code_verifier="v" * 64)
+    assert (replayed.status_code, replayed.json()["error"]) == (400, "invalid_grant")
+    assert atlas.status(token, "/mcp/p/atlas") == 401
