@@ -102,16 +102,19 @@ def own_resource(request: HttpRequest) -> str:
     return (found.pop() or "") if len(found) == 1 else ""
 
 
-def sign_in_answer(request: HttpRequest, credentials: Mapping[str, Any], permission: Permission | None) -> str:
-    """Allow what was asked for, or a part of it, or refuse with None; return where the app is told.
+def sign_in_answer(
+    request: HttpRequest, credentials: Mapping[str, Any], permission: Permission | None, part: Mapping[str, str]
+) -> str:
+    """Allow what was asked for, or less, or refuse with None; return where the app is told.
 
-    Raises SignInRefusedError where the app may not ask any more, InvalidInputError for more than it asked for.
+    part: the household or persona of the person with whose data alone it is allowed, empty for all. Raises
+    SignInRefusedError where the app may not ask any more.
     """
     from oauth2_provider.exceptions import FatalClientError, OAuthToolkitError
 
     from apps.oauth.server import server
 
-    given = {name: value for name, value in credentials.items() if name != "scopes"}
+    given = {name: value for name, value in credentials.items() if name != "scopes"} | {"claims": {"part": dict(part)}}
     scopes = [READ, WRITE] if permission == Permission.WRITE else [READ]
     if permission == Permission.WRITE and WRITE not in credentials["scopes"]:
         scopes = [READ]

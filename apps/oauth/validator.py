@@ -19,6 +19,7 @@ from oauth2_provider.settings import oauth2_settings
 from oauthlib.oauth2.rfc6749 import errors
 
 from apps.audit.services import record
+from apps.core.db.memberships import names_of_member
 from apps.core.domain.clock import SYSTEM_CLOCK, utcnow
 from apps.core.domain.errors import MemoryHubError
 from apps.core.domain.keys import digest
@@ -56,10 +57,11 @@ class SignInValidator(OAuth2Validator):
         grant = Grant.objects.select_for_update().filter(code=digest(code), application=client).first()
         if grant is None:
             return False
-        if used_for := json.loads(grant.claims or "{}").get("key"):
+        said = json.loads(grant.claims)
+        if used_for := said.get("key"):
             end_key(UUID(used_for))
             return False
-        request.scopes, request.user = grant.scope.split(" "), grant.user
+        request.scopes, request.user, request.part = grant.scope.split(" "), grant.user, said["part"]
         return not grant.is_expired()
 
     def confirm_redirect_uri(self, client_id: str, code: str, *args: Any, **kwargs: Any) -> Any:
@@ -129,13 +131,14 @@ class SignInValidator(OAuth2Validator):
 def make_key(request: Any, secret: str, until: Any) -> ApiKey:
     """Make the key of an app that signs in. Raises an error of OAuth where it may not be made any more."""
     user_id = getattr(getattr(request.user, "account", None), "person_id", "")
-    if not user_id or not request.user.is_active:
+    is_member = all(value in names_of_member(user_id, name) for name, value in request.part.items())
+    if not user_id or not is_member or not request.user.is_active:
         raise errors.InvalidGrantError(request=request)
     actor = f"{PERSON_ACTOR}{user_id}"
     try:
         key, _ = key_create(
             name=unused_name(client_name(request.client)),
-            scope=Scope(user_id),
+            scope=Scope(user_id, **request.part),
             permission=Permission.WRITE if WRITE in request.scopes else Permission.READ,
             actor=actor,
             expires_at=ends_at(),

@@ -10,6 +10,7 @@ from django.utils.translation import gettext as _
 from django.views.decorators.http import require_GET, require_POST
 
 from apps.audit.services import note_act
+from apps.core.db.memberships import display_names, names_of_member
 from apps.core.domain.scope import Permission
 from apps.oauth.services import SCHEMES, SignInRefusedError, form_target, sign_in_answer, sign_in_read
 from apps.webui.pages import render_page
@@ -39,11 +40,21 @@ def sign_in_page(request: HttpRequest, person: Person) -> HttpResponse:
         answer.status_code = 400
         return answer
     kept = {"credentials": asked.credentials, "name": asked.name}
-    context: dict[str, Any] = {"asked": asked, "token": signing.dumps(kept, salt=salt_of(person))}
+    parts = [(value, called) for value, (called, _part) in parts_of(person).items()]
+    context: dict[str, Any] = {"asked": asked, "parts": parts, "token": signing.dumps(kept, salt=salt_of(person))}
     answer = render_page(request, person, "webui/applications/sign_in.html", _("Let this app in?"), **context)
     # Browsers follow no form to another address than those named here.
     answer._csp_update = {"form-action": [form_target(asked.credentials["redirect_uri"])]}  # type: ignore[attr-defined]
     return answer
+
+
+def parts_of(person: Person) -> dict[str, tuple[str, dict[str, str]]]:
+    """Return the households and personas of the person to which an app can be kept: how each is called, and its id."""
+    found: dict[str, tuple[str, dict[str, str]]] = {}
+    for kind in ("household_id", "persona_id"):
+        for one, called in sorted(display_names(kind, names_of_member(person.user_id, kind)).items()):
+            found[f"{kind}:{one}"] = (called, {kind: one})
+    return found
 
 
 def salt_of(person: Person) -> str:
@@ -57,9 +68,11 @@ def sign_in_answered(request: HttpRequest, person: Person) -> HttpResponse:
     chosen = request.POST.get("answer", "")
     try:
         kept = signing.loads(request.POST.get("token", ""), salt=salt_of(person), max_age=TOKEN_SECONDS)
-        if chosen not in ANSWERS:
+        named = request.POST.get("part", "")
+        part = parts_of(person)[named][1] if named in parts_of(person) else {}
+        if chosen not in ANSWERS or (named and not part):
             raise SignInRefusedError(None)
-        back = sign_in_answer(request, kept["credentials"], ANSWERS[chosen])
+        back = sign_in_answer(request, kept["credentials"], ANSWERS[chosen], part)
     except (signing.BadSignature, SignInRefusedError):
         messages.warning(request, _("Nothing was allowed. Begin again in the app."))
         return HttpResponseRedirect(reverse("webui:apps"))

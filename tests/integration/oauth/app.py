@@ -55,12 +55,12 @@ class App:
         query = urlencode({name: value for name, value in asked.items() if value is not None}, doseq=True)
         return self.browser.get(f"/apps/sign-in/?{query}")
 
-    def answer(self, page: HttpResponse, answer: str = "write") -> dict[str, str]:
+    def answer(self, page: HttpResponse, answer: str = "write", part: str = "") -> dict[str, str]:
         """Say something to what the page asks, and return what the app is told."""
         assert page.status_code == 200, page.headers
         token = re.search(r'name="token" value="([^"]+)"', page.content.decode())
         assert token
-        back = self.browser.post("/apps/sign-in/answer/", {"token": token[1], "answer": answer})
+        back = self.browser.post("/apps/sign-in/answer/", {"token": token[1], "answer": answer, "part": part})
         assert back.status_code == 302
         assert back["Location"].startswith(BACK), back["Location"]
         return dict(parse_qsl(urlsplit(back["Location"]).query))

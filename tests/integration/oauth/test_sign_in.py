@@ -7,9 +7,9 @@ from urllib.parse import parse_qsl, urlsplit
 import pytest
 from oauth2_provider.models import AccessToken, Application, Grant, RefreshToken
 
-from apps.core.domain.scope import Permission, Scope
-from apps.core.models import ApiKey
-from apps.core.services import key_stop
+from apps.core.domain.scope import Permission, Scope, system_access
+from apps.core.models import ApiKey, Membership
+from apps.core.services import key_stop, membership_create
 from tests.api import MEMORIES, Api, api_for
 from tests.integration.oauth.app import BACK, CHALLENGE, HUB, MCP, App, browser_again, register
 from tests.mcp import call, message
@@ -70,6 +70,30 @@ def test_person_gives_less_or_nothing() -> None:
     assert app.answer(page, "write")["code"]  # of a form that was made up: it reads all the same
     assert app.answer(app.ask(), "refuse") == {"error": "access_denied", "state": "s 1", "iss": HUB}
     assert ApiKey.objects.filter(resource=MCP, permission=Permission.WRITE).count() == 0
+
+
+def test_person_lets_an_app_in_with_a_part_of_their_data() -> None:
+    app = App()
+    assert "<select" not in app.ask().content.decode()
+    for household in ("home", "away"):
+        membership_create(access=system_access("test", makes_ties=True), scope=Scope("ana", household))
+    others = api_for(Scope())
+    others.save("The number of the home is 12.", user_id="ana", household_id="home")
+    others.save("The number of the office is 4711.", user_id="ana")
+    page = app.ask()
+    assert "Only what is yours in home" in page.content.decode()
+    made_up = app.browser.post("/apps/sign-in/answer/", {
+        "token": page.content.decode().split('name="token" value="')[1].split('"')[0], "answer": "write",
+        "part": "household_id:hotel"})  # fmt: skip
+    assert (made_up["Location"], Grant.objects.count()) == ("/apps/", 0)
+    tokens = app.fetch(app.answer(page, part="household_id:home")["code"]).json()
+    assert ApiKey.objects.get(resource=MCP).scope == Scope("ana", "home")
+    found = str(call(Api(tokens["access_token"]), "query", {"query": "number", "limit": 100}))
+    assert ("is 12" in found, "4711" in found) == (True, False)
+    assert "Reads and writes your data in home" in app.browser.get("/apps/").content.decode()
+    code = app.answer(app.ask(), part="household_id:away")["code"]
+    Membership.objects.filter(household_id="away").update(state="foreign")
+    assert app.fetch(code).json()["error"] == "invalid_grant"
 
 
 def test_token_opens_its_resource_alone() -> None:
