@@ -375,6 +375,7 @@ READINESS_CHECKS = {
     "database": "apps.core.health.database_ready",
     "migrations": "apps.core.health.migrations_ready",
     "disk": "apps.core.health.disk_ready",
+    "files": "apps.core.health.files_ready",
     "embedding": "apps.semantic.health.embedding_ready",
     "index": "apps.semantic.health.index_ready",
     "timeline": "apps.episodic.selectors.timeline_ready",
@@ -382,7 +383,9 @@ READINESS_CHECKS = {
     "worker": "apps.core.processes.worker_ready",
     "schedules": "apps.events.selectors.schedules_ready",
 }
-PROCESS_CHECKS = ("embedding", "index", "timeline")
+PROCESS_CHECKS = ("files", "embedding", "index", "timeline")
+# The folders of files that nothing else holds: functions that return a `core.file_roots.Root`.
+FILE_ROOTS = ("apps.episodic.selectors.timeline_root", "apps.notes.selectors.notes_root")
 # What the audit records, by names of routes, models and commands.
 AUDIT_TABLES = "memoryhub.audit"
 # Which users, households and personas there are, for suggestions: functions of an identifier's name and a limit.
@@ -391,6 +394,7 @@ IDENTIFIER_SOURCES = ("apps.semantic.selectors.known_identifiers", "apps.episodi
 IDENTIFIER_COUNTS = "apps.semantic.status.identifier_counts"
 # What a process publishes about itself, by name.
 PROCESS_FACTS = {
+    "settings": "memoryhub.config.shared.settings_facts",
     "index": "apps.semantic.health.index_facts",
     "large_indexes": "apps.semantic.health.large_index_facts",
     "forgotten": "apps.people.erasure.caches.forgotten_facts",

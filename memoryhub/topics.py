@@ -102,6 +102,7 @@ UNWATCHED: dict[str, str] = {
     "cockpit_presence": "a glance every few seconds; the queue of decisions asks for it",
     "core_hubprocess": "a sign of life every few seconds; live push looks at the processes itself",
     "core_lastunlock": "written with a locked user",
+    "core_storeidentity": "written by `prepare` only",
     "django_content_type": "written by migrations only",
     "django_migrations": "written by migrations only",
     "django_session": "written by requests; open sockets look at their sessions themselves",

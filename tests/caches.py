@@ -16,6 +16,7 @@ def empty_caches() -> Iterator[None]:
 
 
 def _forget() -> None:
+    from apps.core.file_roots import expect
     from apps.episodic.store.file_cache import reset_archive_cache
     from apps.monitor.services import forget_recent_problems
     from apps.notes.index.handles import indexes_close
@@ -26,6 +27,7 @@ def _forget() -> None:
     reset_archive_cache()
     forget_recent_problems()
     forget_space()
+    expect("")  # no folder was claimed
     indexes_close()
 
 

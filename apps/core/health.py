@@ -16,6 +16,8 @@ from django.db.migrations.executor import MigrationExecutor
 from django.utils.module_loading import import_string
 
 from apps.core.db.watch import database_watch
+from apps.core.domain.errors import UnavailableError
+from apps.core.file_roots import own_folder, roots
 from apps.core.key_usage import key_usage
 from apps.core.models import ProcessKind
 from apps.core.processes import ProcessBeat, ProcessState, is_publishing, web_processes
@@ -143,6 +145,16 @@ def disk_ready() -> str | None:
     if space.free >= space.critical:
         return None
     return f"the disk of the data directory is full: {space.free // MB:,} MB are free"
+
+
+def files_ready() -> str | None:
+    """Check that the folders of files are those of this hub."""
+    for root in roots():
+        try:
+            own_folder(root.path, root.what)
+        except UnavailableError as error:
+            return error.detail
+    return None
 
 
 _migrated = False

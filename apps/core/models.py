@@ -314,6 +314,20 @@ class LastUnlock(models.Model):
         return f"{self.at:%Y-%m-%d %H:%M}"
 
 
+class StoreIdentity(models.Model):
+    """One row: the id that this database and its folders of files have in common (`core.file_roots`)."""
+
+    id = models.PositiveSmallIntegerField(primary_key=True, default=1)
+    store_id = models.CharField("id of the store", max_length=32)
+
+    class Meta:
+        verbose_name = "identity of the store"
+        verbose_name_plural = "identity of the store"
+
+    def __str__(self) -> str:
+        return self.store_id
+
+
 class ProcessKind(models.TextChoices):
     """What a process does for the hub."""
 

@@ -4,9 +4,11 @@ from collections import Counter
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta
+from pathlib import Path
 from typing import NamedTuple
 from uuid import UUID
 
+from django.conf import settings
 from django.db import connection
 from django.db.models import Count, Max, Q
 from django.db.models.functions import Left, TruncDate
@@ -16,6 +18,7 @@ from apps.core.db.distinct import distinct_values
 from apps.core.domain.cursors import NEWER, Cursor, CursorPage, cursor_gone
 from apps.core.domain.errors import ForbiddenError, UnavailableError
 from apps.core.domain.scope import Access
+from apps.core.file_roots import Root
 from apps.episodic.domain.segment_state import ENDED, HOT, RowsState, SegmentState
 from apps.episodic.domain.window import EventQuery
 from apps.episodic.models import RetentionPolicy, Segment, TimelineEvent, TimelineWarning
@@ -58,6 +61,12 @@ FROM episodic_segment AS s GROUP BY s.state
 def warm_up_archive() -> None:
     """Begin to load the tables of archived files in the background, unless this process is already doing so."""
     archive_cache().warm_up()
+
+
+def timeline_root() -> Root:
+    """Return the folder of archived files."""
+    in_files = (SegmentState.ARCHIVED, SegmentState.QUARANTINED)
+    return Root("the timeline", Path(settings.TIMELINE_DIR), Segment.objects.filter(state__in=in_files).exists)
 
 
 def timeline_ready() -> str | None:

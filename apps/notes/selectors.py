@@ -7,11 +7,14 @@ from datetime import UTC, date, timedelta
 from uuid import UUID
 from zoneinfo import ZoneInfo
 
+from django.conf import settings
+
 from apps.core.domain.clock import SYSTEM_CLOCK, Clock, utcnow
 from apps.core.domain.errors import MemoryHubError, NotFoundError, UnavailableError
 from apps.core.domain.origin import WriteOrigin
 from apps.core.domain.randomness import RNG, SYSTEM_RNG
 from apps.core.domain.scope import Access, Scope
+from apps.core.file_roots import Root
 from apps.given.domain.given import AnswerKind, Item, ItemKind, Place
 from apps.given.services import given_note
 from apps.notes.compaction.decide import compaction_detail, compaction_get, compaction_list
@@ -26,7 +29,7 @@ from apps.notes.conversations.reads import (
     run_list,
 )
 from apps.notes.domain.chunks import Chunk, chunk_note
-from apps.notes.domain.places import DAILY_FOLDER, MAIN, NotePlace, daily_place, has_versions
+from apps.notes.domain.places import DAILY_FOLDER, MAIN, USERS_FOLDER, NotePlace, daily_place, has_versions
 from apps.notes.domain.prompt import Known, Prompt, compose
 from apps.notes.domain.prompt_main import Passage
 from apps.notes.domain.search import NoteSearch
@@ -293,3 +296,8 @@ def passages_of(
 def note_versions_by(access: Access, actors: Collection[str]) -> int:
     """Count how often these actors wrote into the notes inside the bound of the caller."""
     return NoteVersion.objects.all().visible_to(access).filter(author__in=actors).count()
+
+
+def notes_root() -> Root:
+    """Return the folder of notes: the part of it that no user's erasure empties."""
+    return Root("notes", settings.NOTES_DIR / USERS_FOLDER, NoteVersion.objects.exists)

@@ -1,7 +1,7 @@
 """Problems of processes, of what they are ready for, of the vector index, and of the disk."""
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime
 
 from django.conf import settings
@@ -19,6 +19,7 @@ from apps.core.words import Words
 from apps.monitor.domain.problems import Problem, ProblemSeverity, Remedy
 from apps.monitor.services import HUB_PERMISSION
 from apps.semantic.domain.index_health import HINTS, IndexLevel, IndexReason
+from memoryhub.config.shared import differing
 from memoryhub.problems.links import link
 
 INDEX_PERMISSION = "llm.view_embeddingspace"
@@ -30,6 +31,11 @@ REASONS = {
 }
 # What a check is about, how bad it is while it does not pass, and what to do.
 PROCESS_CHECKS: Mapping[str, tuple[ProblemSeverity, Words, Words]] = {
+    "files": (
+        ProblemSeverity.CRITICAL,
+        _("The files of this hub are not there: %(answer)s. Nothing counts as lost, and nothing of them can be used."),
+        _("Mount the folder of this hub again. If its files are lost, run `manage.py prepare --adopt-files`."),
+    ),
     "embedding": (
         ProblemSeverity.CRITICAL,
         _("The embedding model is not ready, so nothing can be saved or searched by meaning: %(answer)s."),
@@ -68,8 +74,23 @@ def process_problems() -> Iterator[Problem]:
             advice=gettext("Another one is started within seconds. If it does not stay up, read logs/web.log."),
             permission=HUB_PERMISSION,
         )
+    yield from host_problems(states)
     yield from readiness_problems(web)
     yield from index_problems(web)
+
+
+def host_problems(states: Iterable[ProcessState]) -> Iterator[Problem]:
+    """Yield that hosts of this hub have different settings."""
+    hosts = {state.host: state.facts["settings"] for state in states if "settings" in state.facts}
+    if names := differing(hosts):
+        yield Problem(
+            code="hosts_differ",
+            severity=ProblemSeverity.WARNING,
+            sentence=gettext("The %(count)s hosts of this hub have different settings: %(names)s.")
+            % {"count": len(hosts), "names": ", ".join(names)},
+            advice=gettext("Set them to the same values on all hosts, and start those again."),
+            permission=HUB_PERMISSION,
+        )
 
 
 def worker_problem(since: datetime | None) -> Problem:

@@ -2,6 +2,7 @@
 
 import hashlib
 import secrets
+import socket
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -13,10 +14,11 @@ from django.contrib.staticfiles.finders import get_finders
 from django.core.management import call_command
 from django.db import connection, transaction
 
-from apps.core import selectors, services
+from apps.core import file_roots, selectors, services
 from apps.core.domain.clock import SYSTEM_CLOCK, utcnow
 from apps.core.domain.scope import Permission, Scope
 from apps.core.models import ApiKey
+from apps.core.processes import live_processes
 from apps.core.terminal import step
 from apps.events.services import schedules_ensure
 from apps.llm.services import ensure_space, get_embedder, prices_ensure
@@ -24,6 +26,7 @@ from apps.notes.services import notes_prepare
 from apps.people.services import memberships_review
 from apps.semantic.services import outdated_words, refresh_words
 from memoryhub.config.hub import choose_default_user
+from memoryhub.config.shared import KEY_NAME, settings_facts
 from memoryhub.postgres import check
 from memoryhub.process.startup import Credentials
 from memoryhub.schedules import SCHEDULES
@@ -33,16 +36,21 @@ PREPARATION_LOCK = 0x4D656D6F
 STAMP = ".collected"
 
 
-def prepare() -> Credentials:
+def prepare(*, adopt_files: bool = False) -> Credentials:
     """Bring database, models, static files and first credentials up to date; safe to repeat.
 
-    Raises DatabaseUnfitError or EmbeddingSpaceMismatchError, whose texts are for the operator.
+    adopt_files: take the folders of files as they are (`core.file_roots`).
+
+    Raises DatabaseUnfitError, HostUnfitError or EmbeddingSpaceMismatchError, whose texts are for the operator.
     """
     if settings.MEMORYHUB.database_url:
         check.require_fit_server(connection.settings_dict)
     with preparation_lock():
         with step("Migrating the database"):
             call_command("migrate", verbosity=0, interactive=False)
+        with step("Checking the folders of files"):
+            file_roots.claim(file_roots.roots(), adopt=adopt_files)
+            require_own_key()
         with step("Preparing the embedding model"):
             call_command("prepare_models", verbosity=0)
             ensure_space(get_embedder())
@@ -59,6 +67,20 @@ def prepare() -> Credentials:
             schedules_ensure(specs=SCHEDULES)
             prices_ensure()
             return first_credentials()
+
+
+def require_own_key() -> None:
+    """Raise HostUnfitError where other hosts sign with another key, and this one made its own."""
+    config, here = settings.MEMORYHUB, socket.gethostname()
+    if config.secret_key or not config.database_url:
+        return
+    mine = settings_facts()[KEY_NAME]
+    theirs = {state.facts.get("settings", {}).get(KEY_NAME, mine) for state in live_processes() if state.host != here}
+    if theirs - {mine}:
+        raise file_roots.HostUnfitError(
+            "Another host of this hub signs with another key, so whoever is signed in there is not known here. Set "
+            "MEMORYHUB_SECRET_KEY to the same value on all hosts: the one in data/secret_key of the first."
+        )
 
 
 @contextmanager

@@ -17,6 +17,7 @@ from uuid import UUID
 from django.conf import settings
 
 from apps.core.domain.errors import UnavailableError
+from apps.core.file_roots import ID_FILE, own_folder
 from apps.core.files import sync_directory
 from apps.core.steps import Step, no_step
 from apps.episodic.domain.event import EventRecord
@@ -43,8 +44,11 @@ class DirectoryListing:
 
 
 def archive_dir() -> Path:
-    """Return the directory of segment files, created if it is missing; for its owner only."""
-    directory = Path(settings.TIMELINE_DIR)
+    """Return the directory of segment files, created if it is missing; for its owner only.
+
+    Raises UnavailableError for one that is not this hub's: what is not seen there is not lost.
+    """
+    directory = own_folder(Path(settings.TIMELINE_DIR), "the timeline")
     directory.mkdir(mode=0o700, parents=True, exist_ok=True)
     return directory
 
@@ -128,7 +132,7 @@ def set_aside(file_name: str) -> Path:
 
 def list_files() -> DirectoryListing:
     """Return what is in the directory."""
-    names = sorted(entry.name for entry in archive_dir().iterdir() if entry.name != QUARANTINE)
+    names = sorted(entry.name for entry in archive_dir().iterdir() if entry.name not in {QUARANTINE, ID_FILE})
     segments = tuple(name for name in names if _NAME.fullmatch(name))
     parts = tuple(name for name in names if name.endswith(PART_SUFFIX))
     quarantine = archive_dir() / QUARANTINE

@@ -9,6 +9,7 @@ from django.conf import settings
 
 from apps.core.domain.errors import ConflictError, ForbiddenError, NotFoundError
 from apps.core.domain.scope import Access, Scope
+from apps.core.file_roots import own_folder
 from apps.notes.domain.places import USERS_FOLDER, folder_name
 from apps.notes.files.folder import Folder, notes_errors
 
@@ -44,7 +45,8 @@ def require_whole_person(access: Access) -> None:
 
 
 def folder_of(user_id: str) -> Folder:
-    """Return the folder of a user's notes."""
+    """Return the folder of a user's notes. Raises UnavailableError while the folder of notes is not this hub's."""
+    own_folder(settings.NOTES_DIR / USERS_FOLDER, "notes")
     if user_id == settings.MEMORYHUB.default_user:
         return root_folder(user_id)
     return Folder(settings.NOTES_DIR / USERS_FOLDER / folder_name(user_id))

@@ -7,6 +7,7 @@ from typing import Any
 
 from django.core.management.base import BaseCommand, CommandError, CommandParser
 
+from apps.core.file_roots import HostUnfitError
 from apps.llm.services import EmbeddingSpaceMismatchError
 from apps.notes.services import NotesOwnerError
 from memoryhub.postgres.check import DatabaseUnfitError
@@ -27,10 +28,17 @@ class Command(BaseCommand):
             help="Write the first credentials as JSON to this file descriptor instead of printing them.",
         )
 
+        parser.add_argument(
+            "--adopt-files",
+            action="store_true",
+            help="Take the folders of the timeline and of notes for those of this database, whatever is in them. What "
+            "they do not have then counts as lost.",
+        )
+
     def handle(self, *args: Any, **options: Any) -> None:
         try:
-            credentials = prepare()
-        except (DatabaseUnfitError, EmbeddingSpaceMismatchError, NotesOwnerError) as error:
+            credentials = prepare(adopt_files=options["adopt_files"])
+        except (DatabaseUnfitError, EmbeddingSpaceMismatchError, HostUnfitError, NotesOwnerError) as error:
             raise CommandError(str(error)) from error
         if options["credentials_fd"] is None:
             credentials.print()

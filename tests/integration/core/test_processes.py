@@ -88,7 +88,7 @@ def test_process_that_begins_removes_those_of_this_machine_that_have_ended() -> 
 def test_beat_publishes_checks_and_index_of_this_process() -> None:
     ProcessBeat(ProcessKind.WEB, report_process).beat()
     [state] = live_processes()
-    assert set(state.checks) == {"embedding", "index", "timeline"}
+    assert set(state.checks) == {"files", "embedding", "index", "timeline"}
     assert state.facts["index"]["level"] == "ok"
 
 

@@ -135,7 +135,9 @@ import os, resource, signal, sys
 from pathlib import Path
 from django.conf import settings
 settings.configure(TIMELINE_DIR=Path(sys.argv[1]))
+from apps.core import file_roots
 from apps.episodic.store.files import write_segment
+file_roots.expect("")  # there is no database
 from tests.integration.episodic.segments import SEGMENT, some_records
 
 def stop(name):

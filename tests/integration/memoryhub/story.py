@@ -218,7 +218,7 @@ def archived(settings: Any) -> Iterator[None]:
 @contextmanager
 def processes(settings: Any) -> Iterator[None]:
     """Have a web process and a worker that run."""
-    checks = {"embedding": "ok", "index": "ok", "timeline": "ok"}
+    checks = {"files": "ok", "embedding": "ok", "index": "ok", "timeline": "ok"}
     index = next(one["index"] for one in EXAMPLES["status"].answer["processes"])
     beside("web", facts={"index": index}, **checks)
     beside("worker")
