@@ -12,7 +12,7 @@ from drf_spectacular.utils import extend_schema
 from rest_framework.parsers import FormParser
 from rest_framework.request import Request
 
-from apps.core.domain.errors import InvalidInputError, ThrottledError
+from apps.core.domain.errors import InvalidInputError
 from apps.core.rest.views import HubView
 from apps.oauth import services
 
@@ -78,8 +78,6 @@ class RegisterView(HubView):
             client, secret, method = services.client_register(said)
         except InvalidInputError as error:
             return refusal(error.code, str(error.detail))
-        except ThrottledError as error:
-            return refusal("temporarily_unavailable", str(error.detail), 429)
         answer = {
             "client_id": client.client_id,
             "client_id_issued_at": int(client.created.timestamp()),

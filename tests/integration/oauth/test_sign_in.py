@@ -249,7 +249,10 @@ def test_registration_is_checked_limited_and_switched_off(settings) -> None:
                  ["https://a.example/b"] * 11, ["https://[::"], ["https:///x"]):  # fmt: skip
         answer = register(redirect_uris=uris)
         assert (answer.status_code, answer.json()["error"]) == (400, "invalid_redirect_uri"), uris
-        settings.CACHES  # noqa: B018
+    for said in ({"token_endpoint_auth_method": []}, {"token_endpoint_auth_method": {}}, {"grant_types": [[]]},
+                 {"token_endpoint_auth_method": "private_key_jwt"}, {"grant_types": "authorization_code"}):  # fmt: skip
+        answer = register(**said)
+        assert (answer.status_code, answer.json()["error"]) == (400, "invalid_client_metadata"), said
     secret = register(token_endpoint_auth_method="client_secret_post").json()
     app = App(client_id=secret["client_id"])
     code = app.answer(app.ask())["code"]
