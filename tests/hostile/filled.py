@@ -310,7 +310,13 @@ def rule_of(one: Hostile) -> dict[str, Any]:
 def people_and_rules() -> None:
     """Leave accounts, keys, audit entries, forgotten people, and rules of any name."""
     keys = fill(
-        ApiKey, lambda number, one: {"digest": f"{number:064x}", "reads": [one.text[:200]], "previous_digest": None}
+        ApiKey,
+        lambda number, one: {
+            "digest": f"{number:064x}",
+            "reads": [one.text[:200]],
+            "previous_digest": None,
+            "secret_until": NOW,
+        },
     )
     assert keys
     logins = fill(User, lambda number, one: {"is_staff": True, "is_active": True, "email": ""}, keep=("email",))
