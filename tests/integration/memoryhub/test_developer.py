@@ -81,7 +81,7 @@ def test_page_shows_steps_with_its_own_address(client: Client, settings: Any) ->
 
 def test_sections_begin_with_what_most_need() -> None:
     names = [tag["name"] for tag in document()["tags"]]
-    assert names[:4] == ["Save", "Search", "Timeline", "Decisions"]
+    assert names[:5] == ["Save", "Context", "Search", "Timeline", "Decisions"]
     assert all(tag["description"] for tag in document()["tags"])
     assert not any(" " in name for name in names)  # they are parts of addresses
 
