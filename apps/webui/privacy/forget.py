@@ -39,6 +39,7 @@ STORES: dict[str, str | Promise] = {
     "rules": gettext_lazy("Rules about your memories"),
     "model_calls": gettext_lazy("Questions to language models"),
     "keys": gettext_lazy("Apps that are yours alone, and grants to others"),
+    "sign_ins": gettext_lazy("Sign-ins of apps"),
     "apps": gettext_lazy("App connections"),
     "accounts": gettext_lazy("Accounts that can see your data"),
     "audit": gettext_lazy("Records of who did what (what was done stays, without your name)"),
