@@ -30,7 +30,11 @@ NAMES = re.compile(
     r"|English|HTMX|IP|IPv4|IPv6|POST|GET|PUT|PATCH|DELETE|Cron|webhook|token|tokens|ChatGPT|MiniLM|p50|p95|p99)\b"
 )
 # What programs are called by: it holds a sign or a digit that words do not.
-IDENTIFIER = re.compile(r"[\w$#%<>{}\[\]@]*(?:[\w\]})>*][_/@=.:#\\+]+[\w\[{(<*]|\d|_|/)[\w$#%<>{}\[\]@./:=*+\\-]*")
+UUID = r"\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b"  # which may begin with a word
+IDENTIFIER = re.compile(
+    UUID + r"|"
+    r"[\w$#%<>{}\[\]@]*(?:[\w\]})>*][_/@=.:#\\+]+[\w\[{(<*]|\d|_|/)[\w$#%<>{}\[\]@./:=*+\\-]*"
+)
 LETTERS = re.compile(r"[^\W\d_]{2,}")
 
 
