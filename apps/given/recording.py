@@ -15,6 +15,7 @@ from django.db import Error, connection, transaction
 
 from apps.core.db.user_locks import hold_users, work_for_unlocked
 from apps.core.domain.clock import SYSTEM_CLOCK, Clock, utcnow
+from apps.core.domain.unseen import storable
 from apps.core.per_process import PerProcess
 from apps.core.personal.erase import delete_in_parts
 from apps.core.run_name import current_run
@@ -93,11 +94,6 @@ def rows_of(noted: Noted) -> Iterable[GivenAnswer]:
             rows[place] = GivenAnswer(uuid=noted.uuid, **place._asdict(), **columns, memories=[], events=[], notes=[])
         getattr(rows[place], COLUMNS[kind]).append(storable(key) if isinstance(key, str) else key)
     return rows.values()
-
-
-def storable(text: str) -> str:
-    """Return a text without what PostgreSQL does not keep."""
-    return text.replace("\0", "").encode("utf-8", "replace").decode()
 
 
 def write_rows(rows: Sequence[GivenAnswer]) -> int:

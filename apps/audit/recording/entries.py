@@ -10,6 +10,7 @@ from prometheus_client import Counter
 from apps.audit.models import AuditEntry
 from apps.core.domain.clock import SYSTEM_CLOCK, utcnow
 from apps.core.domain.scope import Scope
+from apps.core.domain.unseen import storable
 from apps.core.request_id import NO_REQUEST, current_request_id
 
 AUDIT_LOST = Counter("memoryhub_audit_lost", "Acts whose entry in the audit could not be written.")
@@ -64,7 +65,7 @@ def write_entries(entries: Iterable[AuditEntry]) -> None:
 def fitting(column: str, text: str) -> str:
     """Return text that a column can hold."""
     limit: int = getattr(AuditEntry._meta.get_field(column), "max_length", None) or 0
-    return text.replace("\0", "").encode("utf-8", "replace").decode()[:limit]
+    return storable(text)[:limit]
 
 
 def valid_address(text: str | None) -> str | None:

@@ -2,7 +2,7 @@
 
 import time
 from datetime import UTC, datetime
-from typing import Protocol
+from typing import Protocol, overload
 
 
 class Clock(Protocol):
@@ -50,3 +50,12 @@ def utcnow(clock: Clock) -> datetime:
 
 
 SYSTEM_CLOCK: Clock = SystemClock()
+
+
+@overload
+def iso(moment: datetime) -> str: ...
+@overload
+def iso(moment: datetime | None) -> str | None: ...
+def iso(moment: datetime | None) -> str | None:
+    """Return ISO 8601 in the moment's own offset, `Z` for UTC, with microseconds where there are any; None for None."""
+    return None if moment is None else moment.isoformat().replace("+00:00", "Z")

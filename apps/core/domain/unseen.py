@@ -74,3 +74,8 @@ def visible(text: str) -> str:
 def is_named(typed: str, name: str) -> bool:
     """Return whether a person typed a name as it is, or as pages show it: with marks, and without spaces around."""
     return typed.strip() in {name.strip(), visible(name).strip()}
+
+
+def storable(text: str) -> str:
+    """Return a text without what PostgreSQL does not keep: NUL, and halves of characters, which become `?`."""
+    return text.replace("\0", "").encode("utf-8", "replace").decode()

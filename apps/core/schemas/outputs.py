@@ -8,11 +8,12 @@ from datetime import datetime
 from enum import Enum
 from functools import cache
 from operator import attrgetter
-from typing import Annotated, Any, TypeVar, cast, overload
+from typing import Annotated, Any, TypeVar, cast
 from uuid import UUID
 
 from rest_framework import serializers
 
+from apps.core.domain.clock import iso as iso
 from apps.core.schemas.fields import JSONObjectField
 
 Uuid = Annotated[str, serializers.UUIDField()]
@@ -20,15 +21,6 @@ Moment = Annotated[str, serializers.DateTimeField()]
 Url = Annotated[str, serializers.URLField()]
 JSONObject = Annotated[dict[str, Any], JSONObjectField()]
 Output = TypeVar("Output")
-
-
-@overload
-def iso(moment: datetime) -> str: ...
-@overload
-def iso(moment: datetime | None) -> str | None: ...
-def iso(moment: datetime | None) -> str | None:
-    """Return ISO 8601 in the moment's own offset, `Z` for UTC, with microseconds where there are any; None for None."""
-    return None if moment is None else moment.isoformat().replace("+00:00", "Z")
 
 
 # What JSON has for the values of columns.

@@ -1,9 +1,9 @@
 """Explain the place of a result in a search."""
 
 from dataclasses import asdict
-from datetime import datetime
 from typing import Any
 
+from apps.core.domain.clock import iso
 from apps.retrieval.domain.query import Hit, SearchMode
 from apps.retrieval.domain.times.closeness import TIME_WEIGHT
 
@@ -35,14 +35,9 @@ def explain_hit(hit: Hit, mode: SearchMode) -> dict[str, Any]:
         parts["substance"] = hit.substance
     if hit.time is not None:
         parts["time"] = {
-            "named": [{"words": one.words, "from": as_iso(one.start), "to": as_iso(one.end)} for one in hit.time.named],
+            "named": [{"words": one.words, "from": iso(one.start), "to": iso(one.end)} for one in hit.time.named],
             "closeness": hit.time.closeness,
             "weight": TIME_WEIGHT,
             "factor": hit.time.factor,
         }
     return parts
-
-
-def as_iso(moment: datetime | None) -> str | None:
-    """Return a moment in UTC as the API writes it."""
-    return None if moment is None else moment.isoformat().replace("+00:00", "Z")

@@ -3,7 +3,7 @@
 Those are receipts that wait for a person (DESIGN D17).
 """
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import cache
 from typing import Any, NamedTuple
 from uuid import UUID
@@ -103,6 +103,15 @@ def read_open_conflicts(access: Access, ids: Sequence[int], include: Collection[
         )
     ]
     return sorted(found, key=lambda conflict: not conflict.is_undecided)
+
+
+def first_conflicts(conflicts: Iterable[OpenConflict]) -> dict[int, OpenConflict]:
+    """Return the first conflict of each memory, by the memories' ids."""
+    found: dict[int, OpenConflict] = {}
+    for conflict in conflicts:
+        for pk in conflict.memories:
+            found.setdefault(pk, conflict)
+    return found
 
 
 @cache  # of sixteen conditions

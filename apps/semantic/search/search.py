@@ -37,6 +37,7 @@ from apps.semantic.search.fetch import (
     OpenConflict,
     fetch_active_memories,
     fetch_unchanged_memories,
+    first_conflicts,
     read_open_conflicts,
 )
 from apps.semantic.search.in_force import read_successors
@@ -332,10 +333,7 @@ def choose_found(
     contents = {pk: memory.content for pk, memory in memories.items()}
     in_conflict = [conflict.memories.keys() for conflict in conflicts] if query.current_first else []
     hits = order_hits(ranking, contents, in_conflict)
-    of_memory: dict[int, OpenConflict] = {}  # the first one of each
-    for conflict in conflicts:
-        for pk in conflict.memories:
-            of_memory.setdefault(pk, conflict)
+    of_memory = first_conflicts(conflicts)
     return tuple(
         Found(
             memories[hit.id],

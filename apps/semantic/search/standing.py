@@ -11,7 +11,7 @@ from apps.core.domain.filters.expression import EVERYTHING, Expression
 from apps.core.domain.scope import Access, Scope
 from apps.semantic.models import Memory
 from apps.semantic.models.filters import passes
-from apps.semantic.search.fetch import INTERNAL, OpenConflict, read_open_conflicts
+from apps.semantic.search.fetch import INTERNAL, OpenConflict, first_conflicts, read_open_conflicts
 
 # So many are read where a filter leaves some out.
 _READ = 200
@@ -51,10 +51,7 @@ def memories_standing(
     read = limit if where is EVERYTHING else _READ
     rows = select_best(visible).rows({"above": above, "now": now, "limit": read, **bound})
     rows = [row for row in rows if where is EVERYTHING or passes(row, where, now)][:limit]
-    disputed: dict[int, OpenConflict] = {}
-    for conflict in read_open_conflicts(access, [row.pk for row in rows], include) if rows else ():
-        for pk in conflict.memories:
-            disputed.setdefault(pk, conflict)
+    disputed = first_conflicts(read_open_conflicts(access, [row.pk for row in rows], include) if rows else ())
     found = [StandingMemory(row, row.confidence_at(now), disputed.get(row.pk)) for row in rows]
     return sorted(found, key=lambda one: (-one.memory.importance * one.confidence, -one.memory.pk))
 

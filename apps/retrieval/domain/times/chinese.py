@@ -1,15 +1,17 @@
 """Times as Chinese names them. Texts are folded: in small letters and Simplified characters."""
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 from apps.retrieval.domain.times.spans import (
     FIRST,
     LAST,
     Moment,
+    Reader,
     Span,
     Turn,
     date_of,
+    group_of,
     hours_of,
     months,
     share_of,
@@ -58,12 +60,6 @@ _SHARE = r"(?:的?(?P<share>[上中下]旬|[初中底末尾]))"
 _HALF = r"(?P<half>上半|下半)年"
 _WEEK = r"(?:周|星期|礼拜)"
 
-_Reader = Callable[[re.Match[str], Moment], Sequence[Span | None]]
-
-
-def _group(found: re.Match[str], name: str) -> str:
-    return found.groupdict().get(name) or ""
-
 
 def _number(text: str) -> float:
     """Return what digits or characters say: 3, 十二, 两百. Of what is left open a usual one: 几 and 数 are three."""
@@ -80,13 +76,13 @@ def _number(text: str) -> float:
 
 
 def _year(found: re.Match[str], asked: Moment) -> int | None:
-    if near := _group(found, "near"):
+    if near := group_of(found, "near"):
         return asked.now.year + _YEARS[near]
-    if back := _group(found, "back"):
+    if back := group_of(found, "back"):
         return asked.now.year - int(_number(back))
-    if roc := _group(found, "roc"):
+    if roc := group_of(found, "roc"):
         return 1911 + int(_number(roc))
-    year = _group(found, "year")
+    year = group_of(found, "year")
     return int("".join(str(_DIGITS.get(digit, digit)) for digit in year)) if year else None
 
 
@@ -95,10 +91,10 @@ def _cut(spans: Sequence[Span | None], share: str) -> list[Span | None]:
 
 
 def _date(found: re.Match[str], asked: Moment) -> Sequence[Span | None]:
-    month, day, until = _month_of(found), int(_number(found["day"])), _group(found, "until")
+    month, day, until = _month_of(found), int(_number(found["day"])), group_of(found, "until")
     count = max(1, int(_number(until)) - day + 1) if until else 1
     dates = asked.each_year(lambda year: date_of(year, month, day, count), _year(found, asked))
-    return [hours_of(date, _PARTS.get(_group(found, "part"))) for date in dates]
+    return [hours_of(date, _PARTS.get(group_of(found, "part"))) for date in dates]
 
 
 def _month_of(found: re.Match[str]) -> int:
@@ -107,11 +103,11 @@ def _month_of(found: re.Match[str]) -> int:
 
 def _month(found: re.Match[str], asked: Moment) -> Sequence[Span | None]:
     month = _month_of(found)
-    return _cut(asked.each_year(lambda year: months(year, month), _year(found, asked)), _group(found, "share"))
+    return _cut(asked.each_year(lambda year: months(year, month), _year(found, asked)), group_of(found, "share"))
 
 
 def _season(found: re.Match[str], asked: Moment) -> Sequence[Span | None]:
-    month, turn = _SEASONS[found["season"]], _group(found, "turn")
+    month, turn = _SEASONS[found["season"]], group_of(found, "turn")
     chosen = Turn(max(-1, min(1, _TURNS[turn]))) if turn else None
     return asked.each_year(lambda year: months(year, month, 3), _year(found, asked), chosen)
 
@@ -124,11 +120,11 @@ def _holiday(found: re.Match[str], asked: Moment) -> Sequence[Span | None]:
 def _whole_year(found: re.Match[str], asked: Moment) -> Sequence[Span | None]:
     year = _year(found, asked)
     assert year is not None
-    return _cut([months(year, 1, 12)], _group(found, "half") or _group(found, "share"))
+    return _cut([months(year, 1, 12)], group_of(found, "half") or group_of(found, "share"))
 
 
 def _ago(found: re.Match[str], asked: Moment) -> Sequence[Span | None]:
-    span, part = asked.ago(_number(found["number"]), _UNITS[found["unit"]]), _PARTS.get(_group(found, "part"))
+    span, part = asked.ago(_number(found["number"]), _UNITS[found["unit"]]), _PARTS.get(group_of(found, "part"))
     return [hours_of(span, part if _UNITS[found["unit"]] == "day" else None)]
 
 
@@ -137,24 +133,24 @@ def _recent(found: re.Match[str], asked: Moment) -> Sequence[Span | None]:
 
 
 def _whole(found: re.Match[str], asked: Moment) -> Sequence[Span | None]:
-    return _cut([asked.whole(_UNITS[found["unit"]], _TURNS[found["turn"]])], _group(found, "share"))
+    return _cut([asked.whole(_UNITS[found["unit"]], _TURNS[found["turn"]])], group_of(found, "share"))
 
 
 def _day(found: re.Match[str], asked: Moment) -> Sequence[Span | None]:
     day = asked.whole("day", _DAYS[found["day"]])
-    return [hours_of(day, _PARTS.get(_group(found, "part")))]
+    return [hours_of(day, _PARTS.get(group_of(found, "part")))]
 
 
 def _weekday(found: re.Match[str], asked: Moment) -> Sequence[Span | None]:
-    number, turn = min("一二三四五六日天".index(found["weekday"]), 6), _group(found, "turn")
+    number, turn = min("一二三四五六日天".index(found["weekday"]), 6), group_of(found, "turn")
     days = [asked.weekday(number, _TURNS[turn])] if turn else asked.weekdays(number)
-    return [hours_of(day, _PARTS.get(_group(found, "part"))) for day in days]
+    return [hours_of(day, _PARTS.get(group_of(found, "part"))) for day in days]
 
 
 def _day_of_month(found: re.Match[str], asked: Moment) -> Sequence[Span | None]:
     month = asked.whole("month", _TURNS[found["turn"]])
     day = month and date_of(month.start.year, month.start.month, int(_number(found["day"])))
-    return [hours_of(day, _PARTS.get(_group(found, "part")))]
+    return [hours_of(day, _PARTS.get(group_of(found, "part")))]
 
 
 def _weekend(_found: re.Match[str], asked: Moment) -> Sequence[Span | None]:
@@ -168,7 +164,7 @@ def _bare(found: re.Match[str], asked: Moment) -> Sequence[Span | None]:
     return asked.choose([span and share_of(span, *shares) for span in spans])
 
 
-_READERS: list[tuple[re.Pattern[str], _Reader]] = [
+_READERS: list[tuple[re.Pattern[str], Reader]] = [
     (re.compile(pattern, re.ASCII), reader)
     for pattern, reader in (
         (rf"{_YEAR}?{_MONTH}{_DATE}(?:[到至~-]{_DATE.replace('day', 'until')})?{_PART}?", _date),

@@ -1,17 +1,20 @@
 """Times as English names them. Texts are in small letters."""
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 from apps.retrieval.domain.times.spans import (
     DAYS,
     FIRST,
     LAST,
+    SEASONS,
     Moment,
+    Reader,
     Span,
     Turn,
     around,
     date_of,
+    group_of,
     hours_of,
     months,
     moved,
@@ -66,12 +69,6 @@ _LEAD = rf"(?P<lead>\b(?:{_IN})[ -])"
 _YEAR_LEAD = rf"(?P<lead>\b(?:{_IN}|by|from|between|and|to|over|for|the year|year)[ -])"
 _SURE_MONTH = r"(?P<month>january|february|july|september|october|november|december)\b"
 
-_Reader = Callable[[re.Match[str], Moment], Sequence[Span | None]]
-
-
-def _group(found: re.Match[str], name: str) -> str:
-    return found.groupdict().get(name) or ""
-
 
 def _number(text: str) -> float:
     if text.isdigit():
@@ -80,9 +77,9 @@ def _number(text: str) -> float:
 
 
 def _year(found: re.Match[str], asked: Moment) -> int | None:
-    if near := _group(found, "near"):
+    if near := group_of(found, "near"):
         return asked.now.year + _TURNS[near]
-    year = _group(found, "year")
+    year = group_of(found, "year")
     return int(year) if year else None
 
 
@@ -91,13 +88,13 @@ def _month_of(found: re.Match[str], group: str = "month") -> int:
 
 
 def _date(found: re.Match[str], asked: Moment) -> Sequence[Span | None]:
-    month, day, until = _month_of(found), int(found["day"]), _group(found, "until")
+    month, day, until = _month_of(found), int(found["day"]), group_of(found, "until")
     count = max(1, int(until) - day + 1) if until else 1
     return asked.each_year(lambda year: date_of(year, month, day, count), _year(found, asked))
 
 
 def _numeric(found: re.Match[str], asked: Moment) -> Sequence[Span | None]:
-    year, month, day = int(found["year"]), int(found["month"]), _group(found, "day")
+    year, month, day = int(found["year"]), int(found["month"]), group_of(found, "day")
     if not day:
         return [months(year, month) if 1 <= month <= 12 else None]
     return [date_of(year, month, int(day))]
@@ -111,7 +108,7 @@ def _either_way(found: re.Match[str], asked: Moment) -> Sequence[Span | None]:
 
 def _month(found: re.Match[str], asked: Moment) -> Sequence[Span | None]:
     month = _month_of(found)
-    return asked.each_year(lambda year: months(year, month), _year(found, asked), _TURNS.get(_group(found, "turn")))
+    return asked.each_year(lambda year: months(year, month), _year(found, asked), _TURNS.get(group_of(found, "turn")))
 
 
 def _some_months(found: re.Match[str], asked: Moment) -> Sequence[Span | None]:
@@ -120,28 +117,30 @@ def _some_months(found: re.Match[str], asked: Moment) -> Sequence[Span | None]:
 
 
 def _season(found: re.Match[str], asked: Moment) -> Sequence[Span | None]:
-    month = {"spring": 3, "summer": 6, "winter": 12}.get(found["season"], 9)
-    return asked.each_year(lambda year: months(year, month, 3), _year(found, asked), _TURNS.get(_group(found, "turn")))
+    month = SEASONS.get(found["season"], SEASONS["autumn"])
+    return asked.each_year(
+        lambda year: months(year, month, 3), _year(found, asked), _TURNS.get(group_of(found, "turn"))
+    )
 
 
 def _holiday(found: re.Match[str], asked: Moment) -> Sequence[Span | None]:
     date = _HOLIDAYS[found["holiday"]]
-    return asked.each_year(lambda year: date_of(year, *date), _year(found, asked), _TURNS.get(_group(found, "turn")))
+    return asked.each_year(lambda year: date_of(year, *date), _year(found, asked), _TURNS.get(group_of(found, "turn")))
 
 
 def _ago(found: re.Match[str], asked: Moment) -> Sequence[Span | None]:
-    number = _number(found["number"]) + (0.5 if _group(found, "half") or _group(found, "more") else 0)
+    number = _number(found["number"]) + (0.5 if group_of(found, "half") or group_of(found, "more") else 0)
     return [asked.ago(number if found["way"] in ("ago", "back") else -number, found["unit"])]
 
 
 def _nights_ago(found: re.Match[str], asked: Moment) -> Sequence[Span | None]:
-    return [hours_of(asked.ago(_number(_group(found, "number")) if _group(found, "number") else 2, "day"), "night")]
+    return [hours_of(asked.ago(_number(group_of(found, "number")) if group_of(found, "number") else 2, "day"), "night")]
 
 
 def _recent(found: re.Match[str], asked: Moment) -> Sequence[Span | None]:
-    if not _group(found, "number") and (_TURNS[found["turn"]] is Turn.THIS or found["unit"] == "weekend"):
+    if not group_of(found, "number") and (_TURNS[found["turn"]] is Turn.THIS or found["unit"] == "weekend"):
         return _whole(found, asked)
-    number = _number(_group(found, "number"))
+    number = _number(group_of(found, "number"))
     return [asked.recent(-number if _TURNS[found["turn"]] is Turn.NEXT else number, found["unit"])]
 
 
@@ -155,12 +154,12 @@ def _weekend(found: re.Match[str], asked: Moment) -> Sequence[Span | None]:
 
 def _day(found: re.Match[str], asked: Moment) -> Sequence[Span | None]:
     span = asked.whole("day", _RELATIVE_DAYS[found["day"]])
-    return [hours_of(span, "evening" if found["day"] == "tonight" else _group(found, "part"))]
+    return [hours_of(span, "evening" if found["day"] == "tonight" else group_of(found, "part"))]
 
 
 def _weekday(found: re.Match[str], asked: Moment) -> Sequence[Span | None]:
-    days = asked.weekdays(_WEEKDAYS.index(found["weekday"]), _TURNS.get(_group(found, "turn")))
-    return [hours_of(day, _group(found, "part")) for day in days]
+    days = asked.weekdays(_WEEKDAYS.index(found["weekday"]), _TURNS.get(group_of(found, "turn")))
+    return [hours_of(day, group_of(found, "part")) for day in days]
 
 
 def _quarter(found: re.Match[str], asked: Moment) -> Sequence[Span | None]:
@@ -179,10 +178,10 @@ def _present(found: re.Match[str], asked: Moment) -> Sequence[Span | None]:
 
 
 def _years(found: re.Match[str], _asked: Moment) -> Sequence[Span | None]:
-    return [months(int(found["year"]), 1, 120 if _group(found, "decade") else 12)]
+    return [months(int(found["year"]), 1, 120 if group_of(found, "decade") else 12)]
 
 
-_READERS: list[tuple[re.Pattern[str], _Reader]] = [
+_READERS: list[tuple[re.Pattern[str], Reader]] = [
     (re.compile(pattern, re.ASCII), reader)
     for pattern, reader in (
         (r"\b(?P<year>(?:1\d|20)\d\d)[-/.](?P<month>\d{1,2})[-/.](?P<day>\d{1,2})(?![\d/-])", _numeric),
@@ -262,7 +261,7 @@ def narrow_english(span: Span, before: str, asked: Moment) -> tuple[Span | None,
     elif found := _PLACE_BEFORE.search(before):
         narrowed = _place_of(span, found["place"], found["unit"])
     elif found := _OFFSET_BEFORE.search(before):
-        narrowed = _offset_from(span, _group(found, "number"), found["unit"], found["way"])
+        narrowed = _offset_from(span, group_of(found, "number"), found["unit"], found["way"])
     elif found := _UNTIL_BEFORE.search(before):
         narrowed = span_of(FIRST, span.start)
     elif found := _SINCE_BEFORE.search(before):

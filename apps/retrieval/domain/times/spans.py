@@ -3,6 +3,7 @@
 Times are without a zone: those that the clock of the question shows. None stands for what is beyond the calendar.
 """
 
+import re
 from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime, timedelta
 from enum import IntEnum
@@ -109,6 +110,15 @@ class Moment:
             return [self.weekday(number, int(turn))]
         near = [self.weekday(number, week) for week in (-1, 0, 1)]
         return self.choose(near, turn)
+
+
+# Returns what a match may mean.
+Reader = Callable[[re.Match[str], Moment], Sequence[Span | None]]
+
+
+def group_of(found: re.Match[str], name: str) -> str:
+    """Return what a group of a match has, "" where the pattern has no such group."""
+    return found.groupdict().get(name) or ""
 
 
 def moved(moment: datetime | None, days: float) -> datetime | None:
