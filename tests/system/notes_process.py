@@ -88,8 +88,8 @@ def rename_and_die(old: str, new: str, step: str) -> None:
 
 def append_many(name: str, count: int) -> None:
     """Add entries as a client does: one that is refused because others write is repeated, as the answer says."""
-    deadline = time.monotonic() + PATIENCE
     for number in range(count):
+        deadline = time.monotonic() + PATIENCE
         while True:
             try:
                 note_append("ana", MAIN, f"{name} {number}", author=name, operation=f"{name} {number}")
