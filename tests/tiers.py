@@ -40,6 +40,7 @@ PATHS = {
         "hostile/test_schema.py",
         "hostile/test_stored_contents.py",
         "integration/accounts/test_bound_attacks.py",
+        "integration/clients/test_adapters.py",
         "integration/words/test_untranslated.py",
     ),
 }
