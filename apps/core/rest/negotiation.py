@@ -21,3 +21,14 @@ class HubNegotiation(DefaultContentNegotiation):
         if format_suffix is None and len(known) == 1 and accepted in {ANYTHING, known[0].media_type}:
             return known[0], known[0].media_type
         return super().select_renderer(request, known, format_suffix)
+
+
+class FirstRenderer(DefaultContentNegotiation):
+    """The first renderer whatever a client accepts, for a view that has one, and whose protocol judges `Accept`."""
+
+    def select_renderer(
+        self, request: Request, renderers: Iterable[BaseRenderer], format_suffix: str | None = None
+    ) -> Any:
+        """Return a renderer and its media type."""
+        first = next(iter(renderers))
+        return first, first.media_type

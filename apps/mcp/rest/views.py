@@ -14,6 +14,7 @@ from apps.core.domain.errors import ForbiddenError
 from apps.core.domain.scope import Permission
 from apps.core.pages.addresses import hub_address
 from apps.core.rest.authentication import ApiKeyAuthentication
+from apps.core.rest.negotiation import FirstRenderer
 from apps.core.rest.views import HubView
 from apps.core.schemas.bodies import item_limit
 from apps.core.schemas.serializers import validate
@@ -41,9 +42,13 @@ class McpAuthentication(ApiKeyAuthentication):
 
 
 class McpView(HubView):
-    """The messages of clients of MCP. Each tool needs its own permission."""
+    """The messages of clients of MCP. Each tool needs its own permission.
+
+    Clients ask with GET for a stream of events, and know by a 405 that there is none (2025-11-25, transports).
+    """
 
     authentication_classes = (McpAuthentication,)
+    content_negotiation_class = FirstRenderer
     needed_permission = Permission.READ
     body_limit = staticmethod(item_limit)
 

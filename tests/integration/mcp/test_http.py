@@ -54,6 +54,9 @@ def test_only_messages_are_taken() -> None:
     api = api_for(ANA)
     for method in ("GET", "DELETE", "PUT"):
         assert api.call(method, "/mcp").status_code == 405
+    # How Claude Code asks whether there is a stream of events.
+    asked = api.call("GET", "/mcp", Accept="text/event-stream")
+    assert (asked.status_code, asked["Allow"]) == (405, "POST, OPTIONS")
     for body in ("{", "[]", '"x"', "{}", '{"jsonrpc": "2.0"}', "NaN", "[" * 5_000, '{"a": 1, "a": 2}'):
         answer = api.post("/mcp", body)
         assert answer.status_code in {400, 406}, (body[:20], answer.content)
