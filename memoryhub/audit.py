@@ -65,6 +65,7 @@ READING_COMMANDS: frozenset[str] = frozenset(
         "bench_start",
         "bench_sync",
         "bench_vectors",
+        "doctor",
         "evaluate",
         "evaluate_conflicts",
         "measure",

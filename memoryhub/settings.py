@@ -417,3 +417,5 @@ PROBLEM_SOURCES = (
     "memoryhub.problems.accounts.sign_in_problems",
     "memoryhub.problems.accounts.membership_problems",
 )
+# What `manage.py doctor` examines.
+EXAMINATIONS = "memoryhub.doctor.table.EXAMINATIONS"

@@ -4,7 +4,7 @@ from functools import partial
 
 from django.utils.translation import gettext_lazy as _
 
-from apps.cockpit import access, alarms, index, invitations, palette, work
+from apps.cockpit import access, alarms, doctor, index, invitations, palette, work
 from apps.cockpit.activity.page import activity, activity_new
 from apps.cockpit.admin.audit import audit_csv, audit_page, list_context
 from apps.cockpit.admin.person_export import person_export
@@ -19,6 +19,7 @@ from apps.cockpit.people import pages as people
 
 SAMPLE = (*NEEDED, "semantic.delete_memory", "people.add_erasure")
 ALARMS = ("core.view_hubprocess", "monitor.change_alarmsettings")
+HUB = ("core.view_hubprocess",)
 READS = ("semantic.view_memory",)
 FORGETS = ("people.add_erasure",)
 DECISIONS = ("semantic.view_conflict",)
@@ -62,6 +63,16 @@ PAGES: tuple[Page, ...] = (
         words=_("mail webhook notify warning slack"),
     ),
     Page("alarms_test", "alarms/test/", alarms.send_test, ALARMS),
+    Page(
+        "doctor",
+        "doctor/",
+        doctor.doctor,
+        HUB,
+        title=_("Doctor"),
+        icon="stethoscope",
+        words=_("examine check health repair verify files checksum"),
+    ),
+    Page("doctor_report", "doctor/report/", doctor.report, HUB),
     Page(
         "ask",
         "ask/",

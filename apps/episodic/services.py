@@ -1,6 +1,7 @@
 """Writes of the timeline: what other apps, the API, the admin and tasks call. Nothing inside the app imports this."""
 
 from apps.episodic.imports.importer import events_import
+from apps.episodic.maintenance.doctor import DoctorReport, FindingKind, timeline_examine
 from apps.episodic.maintenance.jobs import (
     JobKind,
     JobStatus,

@@ -36,6 +36,7 @@ from apps.notes.domain.search import NoteSearch
 from apps.notes.files import changes
 from apps.notes.files.config import ReadConfig, config_of, config_read
 from apps.notes.files.desk import Note
+from apps.notes.files.examine import NotesExamination, notes_examine
 from apps.notes.files.folder import MAX_BYTES as MAX_NOTE_BYTES
 from apps.notes.files.folder import UNREADABLE
 from apps.notes.files.owner import folder_of, owner_to_read
@@ -58,6 +59,7 @@ __all__ = [
     "Conversation",
     "Note",
     "NoteVersion",
+    "NotesExamination",
     "auto_memory_status",
     "compaction_detail",
     "compaction_get",
@@ -77,6 +79,7 @@ __all__ = [
     "note_list",
     "note_versions",
     "note_versions_by",
+    "notes_examine",
     "notes_search",
     "prompt_compose",
     "run_facts",

@@ -33,6 +33,7 @@ from apps.semantic.conflicts.trial import trial_of
 from apps.semantic.conflicts.undo import Review, can_be_undone, conflict_review, decision_undo, review_undo
 from apps.semantic.evaluation.run import question_line
 from apps.semantic.extraction.extract import memories_find
+from apps.semantic.index.examine import IndexExamination, index_examine
 from apps.semantic.index.overview import IndexOverview, UserIndex, index_overview
 from apps.semantic.index.recall import index_build_request, recall_verify_request
 from apps.semantic.index.warm_up import end_index, start_index

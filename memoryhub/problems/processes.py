@@ -56,11 +56,14 @@ PROCESS_CHECKS: Mapping[str, tuple[ProblemSeverity, Words, Words]] = {
 
 def process_problems() -> Iterator[Problem]:
     """Yield what is wrong with the processes of this run, by one read of their signs of life."""
-    states, named = live_processes(), settings.MEMORYHUB.run
-    web = [state for state in states if state.kind is ProcessKind.WEB and state.run == run_name()]
-    workers = [
-        state for state in states if state.kind is ProcessKind.WORKER and (named is None or state.run == run_name())
-    ]
+    yield from problems_of_run(live_processes(), settings.MEMORYHUB.run)
+
+
+def problems_of_run(states: Iterable[ProcessState], named: str | None) -> Iterator[Problem]:
+    """Yield what is wrong with the processes of a run. named: its name; None for those of this machine."""
+    states, run = list(states), named or run_name()
+    web = [state for state in states if state.kind is ProcessKind.WEB and state.run == run]
+    workers = [state for state in states if state.kind is ProcessKind.WORKER and (named is None or state.run == run)]
     if not workers and not is_worker_awaited(web):
         # None where that is longer ago than dead processes are remembered.
         seen = HubProcess.objects.filter(kind=ProcessKind.WORKER).aggregate(last=Max("seen_at"))

@@ -1,12 +1,14 @@
 """Run a management command with the embedded database running."""
 
 import os
+import secrets
+import signal
 import sys
 
 # Background work yields to requests and imports when the processors are busy.
 BACKGROUND_NICENESS = 10
 
-# Commands that never use the database.
+# Commands that never use the database, or reach it themselves.
 WITHOUT_DATABASE = frozenset(
     {
         "bench",
@@ -15,6 +17,7 @@ WITHOUT_DATABASE = frozenset(
         "collectstatic",
         "compilemessages",
         "diffsettings",
+        "doctor",
         "findstatic",
         "help",
         "makemessages",
@@ -28,6 +31,8 @@ WITHOUT_DATABASE = frozenset(
         "version",
     }
 )
+# Commands that leave a data directory as they find it. The settings would make a signing key in a new one.
+WITHOUT_TRACE = frozenset({"doctor"})
 
 
 def execute(argv: list[str]) -> None:
@@ -45,6 +50,8 @@ def execute(argv: list[str]) -> None:
     # None when only help or the version is requested.
     command = argv[1] if len(argv) > 1 and not {"-h", "--help", "--version"} & set(argv[1:]) else None
     try:
+        if argv[1:2] and argv[1] in WITHOUT_TRACE:
+            make_no_key()
         if command == "up":
             from memoryhub.process.supervisor import run
 
@@ -66,9 +73,27 @@ def execute(argv: list[str]) -> None:
         if needs_embedded_database(command, argv):
             execute_with_database(argv)
         else:
+            if command in WITHOUT_TRACE:
+                end_by_exit()
             RecordedUtility(argv).execute()
     except ImproperlyConfigured as error:
+        if command == "doctor":
+            sys.stderr.write(f"MemoryHub cannot start: {error}\n")
+            sys.exit(2)
         sys.exit(f"MemoryHub cannot start: {error}")
+
+
+def make_no_key() -> None:
+    """Sign with a key of this process where the data directory has none yet, instead of making one there."""
+    from memoryhub.config.hub import read_config
+
+    if not (read_config().data_dir / "secret_key").exists():
+        os.environ.setdefault("MEMORYHUB_SECRET_KEY", secrets.token_urlsafe(50))
+
+
+def end_by_exit() -> None:
+    """Have SIGTERM end this process in its order, so that a database that it started is stopped."""
+    signal.signal(signal.SIGTERM, lambda number, _: sys.exit(128 + number))
 
 
 def require_known_options(argv: list[str]) -> None:
@@ -99,7 +124,6 @@ def needs_embedded_database(command: str | None, argv: list[str]) -> bool:
 def execute_with_database(argv: list[str]) -> None:
     """Run a command line while holding a lease of the embedded database."""
     import multiprocessing
-    import signal
 
     from memoryhub.config.hub import read_config
     from memoryhub.postgres.lease import DatabaseLease
@@ -107,7 +131,7 @@ def execute_with_database(argv: list[str]) -> None:
     from memoryhub.process.recorded import RecordedUtility
 
     lease = DatabaseLease(EmbeddedDatabase(read_config().data_dir))
-    signal.signal(signal.SIGTERM, lambda number, _: sys.exit(128 + number))
+    end_by_exit()
     try:
         with lease:
             RecordedUtility(argv).execute()

@@ -17,7 +17,13 @@ from apps.episodic.maintenance.run import REMOVE_AFTER
 from apps.episodic.maintenance.runner import Watch, describe_error, maintenance_lock, no_progress
 from apps.episodic.maintenance.seal import segment_seal
 from apps.episodic.models import Segment, TimelineEvent
-from apps.episodic.store.catalogue import file_verify, remove_ended_file, segment_quarantine, segment_step
+from apps.episodic.store.catalogue import (
+    file_open,
+    file_verify,
+    remove_ended_file,
+    segment_quarantine,
+    segment_step,
+)
 from apps.episodic.store.files import list_files, remove_parts, set_aside
 
 WAIT_SECONDS = 60.0
@@ -112,12 +118,37 @@ def segment_verify(*, segment_id: int, clock: Clock = SYSTEM_CLOCK, wait_seconds
     return Segment.objects.get(pk=segment_id)
 
 
-class Examination:
-    """One visit of the doctor, under the maintenance lock."""
+def timeline_examine(
+    *, thorough: bool, clock: Clock = SYSTEM_CLOCK, watch: Watch = no_progress, wait_seconds: float = WAIT_SECONDS
+) -> DoctorReport:
+    """Compare every segment with its file, and change nothing, not even the time of the last verification.
 
-    def __init__(self, clock: Clock, step: Step, *, is_repairing: bool, give_up: bool) -> None:
+    thorough: verify every byte of each file, and look for its events among the rows; otherwise its tables are compared.
+    Raises MaintenanceRunningError, and UnavailableError for the folder of another hub.
+    """
+    with maintenance_lock(wait_seconds):
+        examination = Examination(clock, no_step, is_thorough=thorough, is_noting=False)
+        examination.examine_segments(watch)
+        examination.examine_files()
+    return examination.report
+
+
+class Examination:
+    """One visit of the doctor, under the maintenance lock. is_noting: when a file was verified is kept."""
+
+    def __init__(
+        self,
+        clock: Clock,
+        step: Step,
+        *,
+        is_repairing: bool = False,
+        give_up: bool = False,
+        is_thorough: bool = True,
+        is_noting: bool = True,
+    ) -> None:
         self._clock, self._step = clock, step
         self._is_repairing, self._give_up = is_repairing, give_up
+        self._is_thorough, self._is_noting = is_thorough, is_noting
         self.report = DoctorReport()
 
     def examine_segments(self, watch: Watch) -> None:
@@ -142,20 +173,21 @@ class Examination:
             self.record(FindingKind.DAMAGED, subject, segment.damage, partial(self.repair, segment))
             return
         try:
-            file = file_verify(segment)
+            file = file_verify(segment) if self._is_thorough else file_open(segment)
         except SegmentDamagedError as damage:
             self.record(FindingKind.DAMAGED, subject, str(damage), partial(self.repair_damaged, segment, damage))
             return
         report.segments += 1
         report.events += file.summary.event_count
         report.size_bytes += file.summary.size_bytes
-        Segment.objects.filter(pk=segment.pk).update(checked_at=utcnow(self._clock))
+        if self._is_noting:
+            Segment.objects.filter(pk=segment.pk).update(checked_at=utcnow(self._clock))
         if segment.state == SegmentState.SEALED:
             rows = TimelineEvent.objects.filter(segment=segment).count()
             if rows != segment.event_count:
                 detail = f"It has {rows} rows, and its file {segment.event_count} events."
                 self.record(FindingKind.ROWS_DIFFER, subject, detail, partial(self.seal_again, segment))
-        elif twice := find_duplicate_rows(segment, file):
+        elif self._is_thorough and (twice := find_duplicate_rows(segment, file)):
             detail = f"{len(twice)} of its events are there as rows, too."
             delete = partial(delete_duplicate_rows, twice, self._clock)
             self.record(FindingKind.RECORDED_TWICE, subject, detail, delete)
