@@ -18,10 +18,10 @@ from uuid import UUID
 
 import psycopg
 from django.contrib.postgres.fields import ArrayField
-from django.db import IntegrityError, connection, models, transaction
+from django.db import IntegrityError, InterfaceError, OperationalError, connection, models, transaction
 from pgvector import Vector as PgVector
 from pgvector.psycopg import register_vector
-from psycopg import Connection, sql
+from psycopg import Connection, Copy, sql
 from psycopg.types.json import Jsonb
 
 from apps.core.db.offsets import OffsetField
@@ -354,12 +354,31 @@ def copy_values(
     for place, column in enumerate(fields):
         if isinstance(column, models.JSONField | ArrayField):
             adapters.append((place, Jsonb if isinstance(column, models.JSONField) else list))
-    with connection.wrap_database_errors, connection.connection.cursor().copy(statement) as copy:
+    with copy_into(statement) as copy:
         for row in rows:
             values = [value.value if isinstance(value, Enum) else value for value in row]
             for place, adapt in adapters:
                 values[place] = adapt(values[place])
             copy.write_row(values)
+
+
+@contextmanager
+def copy_into(statement: sql.Composable) -> Iterator[Copy]:
+    """Yield a COPY into a table. Raises what Django's cursors do; OperationalError where the connection was lost.
+
+    Of a connection that ends within a COPY, psycopg may say as well that there are two answers (ValueError), or that
+    the statement is not allowed just now (ProgrammingError).
+    """
+    raw = connection.connection
+    try:
+        with connection.wrap_database_errors, raw.cursor().copy(statement) as copy:
+            yield copy
+    except (OperationalError, InterfaceError):
+        raise
+    except Exception as error:
+        if raw.closed:
+            raise OperationalError("The connection was lost within a COPY.") from error
+        raise
 
 
 def copy_vectors(embeddings: Sequence[MemoryEmbedding]) -> None:
@@ -369,7 +388,7 @@ def copy_vectors(embeddings: Sequence[MemoryEmbedding]) -> None:
     know_vectors()
     table = sql.Identifier(MemoryEmbedding._meta.db_table)
     statement = sql.SQL("COPY {} (memory_id, space_id, is_given, vector) FROM STDIN (FORMAT BINARY)").format(table)
-    with connection.wrap_database_errors, connection.connection.cursor().copy(statement) as copy:
+    with copy_into(statement) as copy:
         copy.set_types(["int8", "int8", "bool", "vector"])
         for row in embeddings:
             copy.write_row((row.memory.pk, row.space.pk, row.is_given, PgVector(row.vector)))
@@ -383,5 +402,6 @@ def know_vectors() -> None:
     connection.ensure_connection()
     raw = connection.connection
     if raw not in _with_vectors:
-        register_vector(raw)
+        with connection.wrap_database_errors:
+            register_vector(raw)
         _with_vectors.add(raw)
