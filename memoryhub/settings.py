@@ -115,7 +115,9 @@ TEMPLATES = [
 
 # --- database -------------------------------------------------------------------------------------
 DATABASES = {"default": CONFIG.database_settings() or server.database_settings(CONFIG.data_dir)}
-DATABASES["default"]["ENGINE"] = "apps.core.db.backend"
+if direct := CONFIG.direct_settings():
+    # The same database without its pooler, for what needs a session of its own (apps/core/db/sessions.py).
+    DATABASES["direct"] = direct
 # A connection that a network cut off ends after half a minute; a web process does not wait so long (core/db/watch.py).
 TCP_LIMITS = {
     "keepalives": 1,
@@ -124,10 +126,15 @@ TCP_LIMITS = {
     "keepalives_count": 3,
     "tcp_user_timeout": 15_000,
 }
-DATABASES["default"]["OPTIONS"] = TCP_LIMITS | DATABASES["default"].get("OPTIONS", {})
-# Each thread keeps its connection. No pool: the processes of the worker fork, and sockets must not be shared.
-DATABASES["default"]["CONN_MAX_AGE"] = None
-DATABASES["default"]["CONN_HEALTH_CHECKS"] = True
+for database in DATABASES.values():
+    database["ENGINE"] = "apps.core.db.backend"
+    database["OPTIONS"] = TCP_LIMITS | database.get("OPTIONS", {})
+    # Each thread keeps its connection. No pool: the processes of the worker fork, and sockets must not be shared.
+    database["CONN_MAX_AGE"] = None
+    database["CONN_HEALTH_CHECKS"] = True
+if direct:
+    # Threads that answer requests seldom need one, and the server has few.
+    direct["CONN_MAX_AGE"] = 60
 
 # --- caches ---------------------------------------------------------------------------------------
 # Limits count in the database, so that all web processes count together. What one process caches is in "process".
@@ -395,6 +402,7 @@ IDENTIFIER_COUNTS = "apps.semantic.status.identifier_counts"
 # What a process publishes about itself, by name.
 PROCESS_FACTS = {
     "settings": "memoryhub.config.shared.settings_facts",
+    "sessions": "apps.live.services.listener_facts",
     "index": "apps.semantic.health.index_facts",
     "large_indexes": "apps.semantic.health.large_index_facts",
     "forgotten": "apps.people.erasure.caches.forgotten_facts",

@@ -7,7 +7,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from typing import Any
 
-from django.db import connection, transaction
+from django.db import connection, connections, transaction
 
 from apps.core.domain.errors import MemoryHubError
 
@@ -26,7 +26,7 @@ def outcomes_at_once(*calls: Callable[[], Any]) -> list[Any]:
         except BaseException as failure:  # noqa: BLE001  (looked at by the caller)
             outcomes[number] = failure
         finally:
-            connection.close()
+            connections.close_all()
 
     threads = [threading.Thread(target=run, args=pair, daemon=True) for pair in enumerate(calls)]
     for thread in threads:
@@ -74,7 +74,7 @@ def met_by(call: Callable[[], Any]) -> Iterator[None]:
         try:
             call()
         finally:
-            connection.close()
+            connections.close_all()
 
     with ThreadPoolExecutor(1) as threads:
         with transaction.atomic():

@@ -16,10 +16,11 @@ from dataclasses import dataclass
 from datetime import timedelta
 from operator import attrgetter
 
-from django.db import connection, transaction
+from django.db import transaction
 from django.db.models import F
 from django.utils.module_loading import import_string
 
+from apps.core.db.session_locks import release_session_locks, take_session_locks
 from apps.core.domain.clock import SYSTEM_CLOCK, Clock, utcnow
 from apps.core.domain.randomness import RNG, SYSTEM_RNG
 from apps.events import metrics
@@ -258,20 +259,13 @@ def try_hold_deliveries(ids: Iterable[int]) -> list[int]:
     if not wanted:
         return []
     # Ids are wider than the second key. Of two that share a lock, one waits while another drain runs the other one.
-    sql = "SELECT id FROM unnest(%s::bigint[]) AS id WHERE pg_try_advisory_lock(%s, (id %% 2147483647)::int)"
-    with connection.cursor() as cursor:
-        cursor.execute(sql, [wanted, DELIVERY_LOCKS])
-        held = {row[0] for row in cursor.fetchall()}
+    held = take_session_locks(DELIVERY_LOCKS, wanted)
     return [delivery_id for delivery_id in wanted if delivery_id in held]
 
 
 def release_deliveries(ids: list[int]) -> None:
     """Release advisory locks that this session holds."""
-    # A connection that broke has released its locks already.
-    if ids and connection.is_usable():
-        sql = "SELECT pg_advisory_unlock(%s, (id %% 2147483647)::int) FROM unnest(%s::bigint[]) AS id"
-        with connection.cursor() as cursor:
-            cursor.execute(sql, [DELIVERY_LOCKS, ids])
+    release_session_locks(DELIVERY_LOCKS, ids)
 
 
 def group_deliveries(deliveries: Sequence[Delivery]) -> Iterator[list[Delivery]]:

@@ -10,8 +10,10 @@ from contextlib import suppress
 from typing import Any, Protocol
 
 import psycopg
+from django.conf import settings
 
-from apps.core.db.watch import Connection, HangingError, connect_plainly, database_watch
+from apps.core.db.sessions import connect_session, find_session_fault
+from apps.core.db.watch import WATCHED_CONNECT_SECONDS, Connection, HangingError, database_watch
 from apps.core.domain.backoff import Backoff
 from apps.core.domain.randomness import SYSTEM_RNG
 from apps.core.processes import LIVE_STATE_SQL
@@ -28,6 +30,16 @@ PAUSE = Backoff(base_ms=100, multiplier=2, max_ms=2_000, jitter_ms=50)
 # Any number that no other advisory lock of this project uses.
 RELAY_LOCK = 1_704_202_611
 _ELECT = "SELECT pg_try_advisory_lock(%s)"
+
+
+# Between two looks whether notifications arrive, where they did not.
+DEAF_SECONDS = 30.0
+# What `listener_facts` says of this process.
+_found = {"fault": ""}
+
+
+class DeafError(Exception):
+    """Notifications do not arrive on connections for sessions. The text says which setting is missing."""
 
 
 class Audience(Protocol):
@@ -76,9 +88,13 @@ class Listener:
         attempt = 0
         while not self._has_ended.is_set():
             try:
+                require_hearing()
                 with database_watch().open(connect_listener) as connection:
                     attempt = 0
                     self._listen(connection)
+            except DeafError as error:
+                self._stay_deaf(error)
+                continue
             except (psycopg.Error, OSError, HangingError) as error:
                 self._lose(error, attempt)
             self._has_ended.wait(PAUSE.delay_ms(attempt, SYSTEM_RNG) / 1_000)
@@ -91,6 +107,15 @@ class Listener:
         self._audience.note_hearing(False)
         if attempt == 0:
             logger.warning("changes are not heard of until the database answers (%s)", type(error).__name__)
+
+    def _stay_deaf(self, error: DeafError) -> None:
+        """Say once that nothing is heard of, and wait before the next look."""
+        self._is_relay, self._state = False, None
+        self._audience.note_hearing(False)
+        if _found["fault"] != str(error):
+            logger.error("changes are not heard of: %s", error)
+        _found["fault"] = str(error)
+        self._has_ended.wait(DEAF_SECONDS)
 
     def _listen(self, connection: Connection) -> None:
         """Pass on what is heard until the listener ends or the connection is lost, which raises psycopg.Error."""
@@ -152,9 +177,24 @@ class Listener:
             self._topics.note(topic, time.monotonic())
 
 
+def require_hearing() -> None:
+    """Raise DeafError where notifications would not arrive. The embedded server has no pooler before it."""
+    if settings.MEMORYHUB.database_url is None:
+        return
+    fault = find_session_fault({"connect_timeout": WATCHED_CONNECT_SECONDS})
+    if fault is not None:
+        raise DeafError(fault)
+    _found["fault"] = ""
+
+
+def listener_facts() -> dict[str, str]:
+    """Return why the listener of this process hears nothing, in one sentence; empty where it does."""
+    return dict(_found)
+
+
 def connect_listener(limits: Mapping[str, Any]) -> Connection:
     """Open a connection that can be found among those of the server."""
-    connection = connect_plainly(limits)
+    connection = connect_session(limits)
     with suppress(psycopg.Error):
         connection.execute("SELECT set_config('application_name', %s, false)", [APPLICATION_NAME])
     return connection

@@ -4,10 +4,11 @@ from django.db import connection
 
 from apps.live.application import live_application
 from apps.live.domain.topics import MINE, own_note, person_digest
+from apps.live.listener import listener_facts
 from apps.live.process import live_process
 from apps.live.triggers import OWN_CHANNEL
 
-__all__ = ["begin_live", "end_live", "live_application", "person_changed"]
+__all__ = ["begin_live", "end_live", "listener_facts", "live_application", "person_changed"]
 
 
 def begin_live() -> None:

@@ -6,6 +6,8 @@ import time
 
 from django.db import Error, connection
 
+from apps.core.db.session_locks import take_session_lock
+from apps.core.db.sessions import is_direct, session_connection
 from apps.core.per_process import PerProcess
 from apps.monitor.alarms.send import alarms_send
 from apps.monitor.problems import current_problems
@@ -81,20 +83,22 @@ class ProblemWatch:
 
     def has_lock(self) -> bool:
         """Return whether this connection has the lock, or gets it now. The database releases it with the connection."""
-        if not self._has_lock or connection.connection is None:
-            with connection.cursor() as cursor:
-                cursor.execute("SELECT pg_try_advisory_lock(%s)", [WATCH_LOCK])
-                (self._has_lock,) = cursor.fetchone()
+        if not self._has_lock or session_connection().connection is None:
+            self._has_lock = take_session_lock(WATCH_LOCK)
+        elif is_direct():
+            with session_connection().cursor() as cursor:  # of which nothing else would notice that it is lost
+                cursor.execute("SELECT 1")
         return self._has_lock
 
     def let_go(self) -> None:
         """Close the connection, and with it the lock. What was known may have changed until it is taken again."""
         self._has_lock, self._known = False, None
         connection.close()
+        session_connection().close()
 
 
 def send_overdue_alarms() -> None:
-    """Send the alarms that the worker has not sent."""
+    """Send the alarms that the worker has not sent, in a thread that ends with it."""
     try:
         alarms_send(only_overdue=True)
     except Error as error:
@@ -103,6 +107,7 @@ def send_overdue_alarms() -> None:
         logger.exception("alarms could not be sent")
     finally:
         connection.close()
+        session_connection().close()
 
 
 _watch = PerProcess(ProblemWatch)

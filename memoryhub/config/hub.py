@@ -109,6 +109,7 @@ class Config:
     public_url: str | None
     allowed_hosts: tuple[str, ...]
     database_url: str | None = field(repr=False)
+    direct_database_url: str | None = field(repr=False)
     admin_username: str
     admin_password: str | None = field(repr=False)
     api_key: str | None = field(repr=False)
@@ -158,15 +159,17 @@ class Config:
 
     def database_settings(self) -> dict[str, Any] | None:
         """Return Django's DATABASES entry for DATABASE_URL, or None when the embedded server is used."""
-        if not self.database_url:
+        return parse_database_url("DATABASE_URL", self.database_url) if self.database_url else None
+
+    def direct_settings(self) -> dict[str, Any] | None:
+        """Return Django's DATABASES entry of the database without its pooler, or None where there is none."""
+        if not self.direct_database_url:
             return None
-        try:
-            parsed = dj_database_url.parse(self.database_url)
-        except (ValueError, dj_database_url.ParseError, dj_database_url.UnknownSchemeError) as error:
-            raise ImproperlyConfigured(f"DATABASE_URL cannot be read: {type(error).__name__}.") from error
-        if "postgresql" not in str(parsed.get("ENGINE")):
-            raise ImproperlyConfigured("DATABASE_URL must name a PostgreSQL server (postgresql://...).")
-        return dict(parsed)
+        if not self.database_url:
+            raise ImproperlyConfigured(
+                "MEMORYHUB_DIRECT_DATABASE_URL is the database behind the pooler that DATABASE_URL names: set both."
+            )
+        return parse_database_url("MEMORYHUB_DIRECT_DATABASE_URL", self.direct_database_url)
 
     def load_secret_key(self) -> str:
         """Return the signing key: MEMORYHUB_SECRET_KEY, else that of the data directory, created at the first start."""
@@ -180,6 +183,17 @@ class Config:
         if len(key) < 50:
             raise ImproperlyConfigured(f"{path} is damaged: delete it (everyone then has to sign in again).")
         return key
+
+
+def parse_database_url(name: str, url: str) -> dict[str, Any]:
+    """Return Django's DATABASES entry for the address of a variable. Raises ImproperlyConfigured."""
+    try:
+        parsed = dj_database_url.parse(url)
+    except (ValueError, dj_database_url.ParseError, dj_database_url.UnknownSchemeError) as error:
+        raise ImproperlyConfigured(f"{name} cannot be read: {type(error).__name__}.") from error
+    if "postgresql" not in str(parsed.get("ENGINE")):
+        raise ImproperlyConfigured(f"{name} must name a PostgreSQL server (postgresql://...).")
+    return dict(parsed)
 
 
 def create_secret(path: Path) -> None:
@@ -243,6 +257,7 @@ def read_environment(env: Env) -> Config:
         public_url=read_public_url(env),
         allowed_hosts=tuple(env.list("MEMORYHUB_ALLOWED_HOSTS", [])),
         database_url=env.str("DATABASE_URL", "") or None,
+        direct_database_url=env.str("MEMORYHUB_DIRECT_DATABASE_URL", "") or None,
         admin_username=env.str("MEMORYHUB_ADMIN_USERNAME", "admin", validate=validate.Length(min=1, max=150)),
         admin_password=env.str("MEMORYHUB_ADMIN_PASSWORD", "") or None,
         api_key=read_api_key(env),

@@ -1,9 +1,8 @@
 """Whether the database can be used: it answers, is new enough, takes writes, keeps sessions, and knows the time."""
 
-import secrets
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import closing, suppress
+from contextlib import suppress
 
 import psycopg
 from django.conf import settings
@@ -11,7 +10,7 @@ from django.db import connection
 from django.db.migrations.loader import MigrationLoader
 from django.utils.translation import gettext
 
-from apps.core.db.watch import connect_plainly
+from apps.core.db.sessions import find_session_fault
 from apps.core.health import OK, run_checks
 from apps.core.pages.sayings import say
 from apps.monitor.domain.problems import Problem, ProblemSeverity
@@ -19,7 +18,6 @@ from apps.monitor.services import DATABASE_CHECK, HUB_PERMISSION, database_probl
 from memoryhub.postgres.check import judge
 from memoryhub.problems.processes import disk_problems
 
-LISTEN_SECONDS = 5.0
 MAX_NAMES = 5
 CONNECT_SECONDS = 5
 # Signs of life count for 15 seconds, and schedules run by the minute.
@@ -89,39 +87,14 @@ def database_findings() -> Iterator[Problem]:
 
 def connection_findings() -> Iterator[Problem]:
     """Yield that locks of a session or notifications are lost between here and the server, as in most poolers."""
-    limits = {"connect_timeout": CONNECT_SECONDS}
-    with closing(connect_plainly(limits)) as first, closing(connect_plainly(limits)) as second:
-        if not (keeps_session(first, second) and hears(first, second)):
+    with suppress(psycopg.errors.ReadOnlySqlTransaction):  # a standby, which is said already
+        if fault := find_session_fault({"connect_timeout": CONNECT_SECONDS}):
             yield finding(
                 "connection_pooled",
                 ProblemSeverity.CRITICAL,
                 gettext("Connections to the database do not keep their sessions, so locks and notifications get lost."),
-                gettext(
-                    "Let DATABASE_URL name the server itself, or a pooler in session mode; those in transaction mode "
-                    "do not suffice."
-                ),
+                say(fault),
             )
-
-
-def keeps_session(first: psycopg.Connection, second: psycopg.Connection) -> bool:
-    """Return whether a connection has the same server process for each statement while another one works."""
-    backends = set()
-    for _ in range(3):
-        # One that holds a transaction open takes the place of the first, where they share.
-        with second.transaction():
-            second.execute("SELECT 1")
-            backends.add(first.execute("SELECT pg_backend_pid()").fetchone())
-    return len(backends) == 1
-
-
-def hears(first: psycopg.Connection, second: psycopg.Connection) -> bool:
-    """Return whether a notification of one connection reaches another one."""
-    channel = f"memoryhub_doctor_{secrets.token_hex(8)}"
-    first.execute(f"LISTEN {channel}".encode())
-    with suppress(psycopg.errors.ReadOnlySqlTransaction):  # a standby, which is said already
-        second.execute(f"NOTIFY {channel}".encode())
-        return any(True for _ in first.notifies(timeout=LISTEN_SECONDS, stop_after=1))
-    return True
 
 
 def newer_tables() -> Iterator[Problem]:

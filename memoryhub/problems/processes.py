@@ -78,6 +78,7 @@ def problems_of_run(states: Iterable[ProcessState], named: str | None) -> Iterat
             permission=HUB_PERMISSION,
         )
     yield from host_problems(states)
+    yield from session_problems(states)
     yield from readiness_problems(web)
     yield from index_problems(web)
 
@@ -92,6 +93,20 @@ def host_problems(states: Iterable[ProcessState]) -> Iterator[Problem]:
             sentence=gettext("The %(count)s hosts of this hub have different settings: %(names)s.")
             % {"count": len(hosts), "names": ", ".join(names)},
             advice=gettext("Set them to the same values on all hosts, and start those again."),
+            permission=HUB_PERMISSION,
+        )
+
+
+def session_problems(states: Iterable[ProcessState]) -> Iterator[Problem]:
+    """Yield that connections for sessions are none: live pages hear nothing, and locks of jobs do not hold."""
+    faults = {state.host: fault for state in states if (fault := state.facts.get("sessions", {}).get("fault"))}
+    if faults:
+        yield Problem(
+            code="sessions_missing",
+            severity=ProblemSeverity.CRITICAL,
+            sentence=gettext("On %(hosts)s, live pages hear of no changes and locks of jobs do not hold.")
+            % {"hosts": listed(sorted(faults))},
+            advice=say(next(iter(faults.values()))),
             permission=HUB_PERMISSION,
         )
 

@@ -1,6 +1,7 @@
 """What must be done before the hub can answer: run by `manage.py prepare`, which `manage.py up` calls."""
 
 import hashlib
+import os
 import secrets
 import socket
 from collections.abc import Iterator
@@ -15,11 +16,13 @@ from django.core.management import call_command
 from django.db import connection, transaction
 
 from apps.core import file_roots, selectors, services
+from apps.core.db.sessions import connect_session, default_is_direct
+from apps.core.db.watch import Connection
 from apps.core.domain.clock import SYSTEM_CLOCK, utcnow
 from apps.core.domain.scope import Permission, Scope
 from apps.core.models import ApiKey
 from apps.core.processes import live_processes
-from apps.core.terminal import step
+from apps.core.terminal import say, step
 from apps.events.services import schedules_ensure
 from apps.llm.services import ensure_space, get_embedder, prices_ensure
 from apps.notes.services import notes_prepare
@@ -33,19 +36,44 @@ from memoryhub.schedules import SCHEDULES
 
 # Any number that no other program on the same server is likely to lock.
 PREPARATION_LOCK = 0x4D656D6F
+# Another machine may migrate large tables or fetch a model.
+PATIENCE_SECONDS = 600.0
+# Of a name of a connection, as PostgreSQL is built.
+MAX_NAME = 63
+# A connection that has got the lock asks for nothing else: so its last change of state is when it got it.
+_HOLDER = """
+SELECT held.pid, who.application_name, host(who.client_addr), who.state_change AT TIME ZONE 'UTC'
+FROM pg_locks AS held LEFT JOIN pg_stat_activity AS who USING (pid)
+WHERE held.locktype = 'advisory' AND held.granted AND (held.classid, held.objid, held.objsubid) = (%s, %s, 1)
+  AND held.database = (SELECT oid FROM pg_database WHERE datname = current_database())
+"""
 STAMP = ".collected"
 
 
-def prepare(*, adopt_files: bool = False) -> Credentials:
+class PreparationBusyError(Exception):
+    """Another machine prepares the database, for longer than this one waits. The text is for the operator."""
+
+    def __init__(self, holder: str, patience: float) -> None:
+        super().__init__(
+            f"The database is still being prepared by {holder}; this one has waited for {patience:g} s. Start again "
+            "when that has ended. If nothing is being prepared there, end that connection: "
+            "`SELECT pg_terminate_backend(...)` with its number."
+        )
+
+
+def prepare(*, adopt_files: bool = False, patience: float = PATIENCE_SECONDS) -> Credentials:
     """Bring database, models, static files and first credentials up to date; safe to repeat.
 
-    adopt_files: take the folders of files as they are (`core.file_roots`).
+    adopt_files: take the folders of files as they are (`core.file_roots`). patience: for how many seconds to wait while
+    another machine prepares the database.
 
-    Raises DatabaseUnfitError, HostUnfitError or EmbeddingSpaceMismatchError, whose texts are for the operator.
+    Raises DatabaseUnfitError, PreparationBusyError, HostUnfitError or EmbeddingSpaceMismatchError, whose texts are for
+    the operator.
     """
     if settings.MEMORYHUB.database_url:
         check.require_fit_server(connection.settings_dict)
-    with preparation_lock():
+        check.require_sessions()
+    with default_is_direct(), preparation_lock(patience):
         with step("Migrating the database"):
             call_command("migrate", verbosity=0, interactive=False)
         with step("Checking the folders of files"):
@@ -84,12 +112,33 @@ def require_own_key() -> None:
 
 
 @contextmanager
-def preparation_lock() -> Iterator[None]:
-    """Lock the database, so that machines which share it prepare it one after the other."""
-    parameters = {key: value for key, value in connection.get_connection_params().items() if key != "pool"}
-    with psycopg.connect(**parameters, autocommit=True) as lock:
-        lock.execute("SELECT pg_advisory_lock(%s)", (PREPARATION_LOCK,))
+def preparation_lock(patience: float = PATIENCE_SECONDS) -> Iterator[None]:
+    """Lock the database, so that machines which share it prepare it one after the other.
+
+    Raises PreparationBusyError after `patience` seconds.
+    """
+    name = f"memoryhub prepare, process {os.getpid()} of {socket.gethostname()}"[:MAX_NAME]
+    with connect_session({"connect_timeout": check.CONNECT_SECONDS}) as lock:
+        lock.execute("SELECT set_config('application_name', %s, false)", (name,))
+        if lock.execute("SELECT pg_try_advisory_lock(%s)", (PREPARATION_LOCK,)).fetchone() != (True,):
+            say(f"  Waiting: the database is being prepared by {describe_holder(lock)}.", "yellow")
+            lock.execute("SELECT set_config('lock_timeout', %s, false)", (f"{max(1, int(patience * 1_000))}ms",))
+            try:
+                lock.execute("SELECT pg_advisory_lock(%s)", (PREPARATION_LOCK,))
+            except psycopg.errors.LockNotAvailable:
+                raise PreparationBusyError(describe_holder(lock), patience) from None
         yield
+
+
+def describe_holder(connection: Connection) -> str:
+    """Return who has the lock of the preparation and since when, as far as the server says so."""
+    row = connection.execute(_HOLDER, (PREPARATION_LOCK >> 32, PREPARATION_LOCK & 0xFFFF_FFFF)).fetchone()
+    if row is None:
+        return "a connection that has just ended"
+    pid, name, address, since = row
+    origin = f"from {address}, " if address else ""
+    said = f"{name or 'a program without a name'} ({origin}connection {pid} of the server)"
+    return f"{said}, since {since:%Y-%m-%d %H:%M:%S} UTC" if since else said
 
 
 def first_credentials() -> Credentials:

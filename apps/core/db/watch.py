@@ -143,9 +143,9 @@ class DatabaseWatch:
                 copy.shutdown(socket.SHUT_RDWR)
 
 
-def connect_plainly(limits: Mapping[str, Any]) -> Connection:
-    """Open a connection of psycopg to the default database. limits: what its configuration overrides."""
-    parameters = connections[DEFAULT_DB_ALIAS].get_connection_params()
+def connect_plainly(limits: Mapping[str, Any], alias: str = DEFAULT_DB_ALIAS) -> Connection:
+    """Open a connection of psycopg to a database of the settings. limits: what its configuration overrides."""
+    parameters = connections[alias].get_connection_params()
     known = {name: value for name, value in parameters.items() if name not in {"pool", "cursor_factory", "context"}}
     return psycopg.connect(**{**limits, **known, "autocommit": True})
 

@@ -11,7 +11,9 @@ from apps.core.file_roots import HostUnfitError
 from apps.llm.services import EmbeddingSpaceMismatchError
 from apps.notes.services import NotesOwnerError
 from memoryhub.postgres.check import DatabaseUnfitError
-from memoryhub.process.prepare import prepare
+from memoryhub.process.prepare import PATIENCE_SECONDS, PreparationBusyError, prepare
+
+UNFIT = (DatabaseUnfitError, PreparationBusyError, EmbeddingSpaceMismatchError, HostUnfitError, NotesOwnerError)
 
 
 class Command(BaseCommand):
@@ -35,10 +37,18 @@ class Command(BaseCommand):
             "they do not have then counts as lost.",
         )
 
+        parser.add_argument(
+            "--wait",
+            type=float,
+            default=PATIENCE_SECONDS,
+            metavar="SECONDS",
+            help="How long to wait while another machine prepares the database (default: %(default)g).",
+        )
+
     def handle(self, *args: Any, **options: Any) -> None:
         try:
-            credentials = prepare(adopt_files=options["adopt_files"])
-        except (DatabaseUnfitError, EmbeddingSpaceMismatchError, HostUnfitError, NotesOwnerError) as error:
+            credentials = prepare(adopt_files=options["adopt_files"], patience=options["wait"])
+        except UNFIT as error:
             raise CommandError(str(error)) from error
         if options["credentials_fd"] is None:
             credentials.print()

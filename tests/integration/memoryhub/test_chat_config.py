@@ -136,6 +136,7 @@ def test_no_secret_is_shown_with_the_settings(configure, monkeypatch):
         "MEMORYHUB_METRICS_TOKEN": "token-of-metrics",
         "MEMORYHUB_EMBEDDING_API_KEY": "sk-of-embeddings",
         "DATABASE_URL": "postgresql://me:word-of-database@db.example.org/hub",
+        "MEMORYHUB_DIRECT_DATABASE_URL": "postgresql://me:word-of-database@db.example.org:6432/hub",
     }
     configure(OPENAI | FALLBACK | secret)
     config = read_config()

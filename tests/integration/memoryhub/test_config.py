@@ -111,6 +111,20 @@ def test_a_database_url_becomes_djangos_settings(environment):
     assert settings["NAME"] == "hub"
 
 
+def test_direct_address_is_one_more_of_the_same_database(environment):
+    assert read_config().direct_settings() is None
+    environment.setenv("MEMORYHUB_DIRECT_DATABASE_URL", "postgresql://me:word@db.example.org/hub")
+    with pytest.raises(ImproperlyConfigured, match="set both"):
+        read_config().direct_settings()
+    environment.setenv("DATABASE_URL", "postgresql://me:word@pooler.example.org:6432/hub")
+    assert read_config().direct_settings()["HOST"] == "db.example.org"
+    assert read_config().database_settings()["HOST"] == "pooler.example.org"
+    environment.setenv("MEMORYHUB_DIRECT_DATABASE_URL", "mysql://me:word@db.example.org/hub")
+    with pytest.raises(ImproperlyConfigured, match="MEMORYHUB_DIRECT_DATABASE_URL must name") as caught:
+        read_config().direct_settings()
+    assert "word" not in str(caught.value)
+
+
 def test_openai_embeddings_need_key_or_address(environment):
     environment.setenv("MEMORYHUB_EMBEDDER", "openai")
     with pytest.raises(ImproperlyConfigured, match="MEMORYHUB_EMBEDDING_API_KEY"):

@@ -22,6 +22,7 @@ from django.urls import reverse
 from django_q.models import Schedule
 
 from apps.accounts.services import account_create
+from apps.core.db import sessions
 from apps.core.db.watch import connect_plainly
 from apps.core.domain.scope import Scope, system_access
 from apps.core.file_roots import ID_FILE, claim, roots
@@ -264,18 +265,18 @@ class Pooled:
 def test_connections_that_share_their_sessions() -> None:
     one, two, other = (connect_plainly({}) for _ in range(3))
     with one, two, other:
-        assert database.keeps_session(one, other)
-        assert database.hears(one, other)
-        assert not database.keeps_session(Pooled(one, two), other)  # type: ignore[arg-type]
+        assert sessions.keeps_session(one, other)
+        assert sessions.hears(one, other)
+        assert not sessions.keeps_session(Pooled(one, two), other)  # type: ignore[arg-type]
 
 
 def test_a_notification_that_does_not_arrive(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(database, "LISTEN_SECONDS", 0.2)
+    monkeypatch.setattr(sessions, "ARRIVAL_SECONDS", 0.2)
     one, two, other = (connect_plainly({}) for _ in range(3))
     with one, two, other:
         deaf = Pooled(two)
         deaf.notifies = one.notifies  # type: ignore[attr-defined]
-        assert not database.hears(deaf, other)  # type: ignore[arg-type]
+        assert not sessions.hears(deaf, other)  # type: ignore[arg-type]
 
 
 def test_a_source_that_fails_is_a_finding(monkeypatch: pytest.MonkeyPatch) -> None:

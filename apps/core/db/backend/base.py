@@ -9,6 +9,7 @@ from django.db.backends.postgresql import base
 from psycopg.abc import Buffer
 from psycopg.types.json import JsonbBinaryLoader
 
+from apps.core.db.sessions import is_direct, session_connection
 from apps.core.db.watch import HangingError, database_watch
 
 # A connection that was asked so lately is not asked again, if its socket says nothing.
@@ -44,6 +45,12 @@ class DatabaseWrapper(base.DatabaseWrapper):
             raise self.Database.OperationalError(str(error)) from error
         opened.adapters.register_loader("jsonb", JsonLoader)
         return opened
+
+    def chunked_cursor(self) -> Any:
+        """Return a cursor of the server. Outside a transaction it is one of a session, so of a session's connection."""
+        owner = session_connection() if is_direct() and not self.in_atomic_block else self
+        assert isinstance(owner, DatabaseWrapper)
+        return super(DatabaseWrapper, owner).chunked_cursor()
 
     def close_if_health_check_failed(self) -> None:
         """Close a connection that does not work any more, so that a new one is opened.
