@@ -13,6 +13,7 @@ from apps.notes.querysets import CompactionQuerySet, NoteVersionQuerySet
 # Up to 8 parts of at most 150 bytes.
 MAX_PLACE_CHARS = 1300
 MAX_CODE_CHARS = 200
+VERSION_ONCE = "notes_version_number"
 
 
 class ChangeKind(models.TextChoices):
@@ -63,7 +64,7 @@ class NoteVersion(models.Model):
     class Meta:
         constraints: ClassVar[list[models.BaseConstraint]] = [
             # The place as a digest: it may be too long for an index.
-            models.UniqueConstraint("user_id", MD5("place"), "number", name="notes_version_number"),
+            models.UniqueConstraint("user_id", MD5("place"), "number", name=VERSION_ONCE),
             # A repeated operation finds its first one, whatever runs at the same time.
             models.UniqueConstraint(
                 name="notes_version_operation", fields=["user_id", "operation"], condition=~Q(operation="")
