@@ -1,0 +1,182 @@
+"""Two hosts of one hub: two data directories and ports, one database, one folder of each kind of files."""
+
+import contextlib
+import http.client
+import json
+import signal
+import threading
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from itertools import chain
+from typing import Any
+from urllib.parse import quote
+from uuid import uuid4
+
+import psutil
+import pytest
+from django.conf import settings
+
+from memoryhub.postgres.server import EmbeddedDatabase
+from tests.api import MEMORIES, SEARCH
+from tests.system.hub import Hub, wait_for
+from tests.system.test_live_processes import ROOM, SIGN_IN, save, socket_to, wait_for_memories
+from tests.system.test_web_processes import ask
+from tests.system.test_web_server import KEY
+
+pytestmark = pytest.mark.xdist_group("hub")
+
+ENTRIES = "/api/memory/main/entries"
+# What is mounted into each data directory.
+SHARED = ("timeline", "prompts")
+AT_ONCE, ENTRIES_OF_EACH = 4, 10
+
+Hosts = tuple[Hub, Hub]
+KEPT = """
+import json
+from apps.semantic.models import Memory
+print(json.dumps(list(Memory.objects.filter(user_id="dora").values_list("content", flat=True))))
+"""
+
+
+@pytest.fixture(scope="module")
+def url(django_db_setup: None, worker_id: str) -> Iterator[str]:
+    """The address of an empty database."""
+    server, name = EmbeddedDatabase(settings.MEMORYHUB.data_dir), f"hosts_{worker_id}"
+    with server.connect(dbname="postgres", user="postgres") as connection:
+        connection.execute(f"CREATE DATABASE {name} OWNER memoryhub")
+    yield f"postgresql://memoryhub@{quote(settings.DATABASES['default']['HOST'], safe='')}/{name}"
+    with server.connect(dbname="postgres", user="postgres") as connection:
+        connection.execute(f"DROP DATABASE {name} WITH (FORCE)")
+
+
+@pytest.fixture(scope="module")
+def hosts(url: str, make_place: Any) -> Iterator[Hosts]:
+    place = make_place()
+    made = []
+    for name in ("first", "second"):
+        for folder in SHARED:
+            (place / "shared" / folder).mkdir(parents=True, exist_ok=True)
+            (place / name).mkdir(exist_ok=True)
+            (place / name / folder).symlink_to(place / "shared" / folder)
+        hub = Hub(place / name, DATABASE_URL=url, MEMORYHUB_API_KEY=KEY, MEMORYHUB_SECRET_KEY="secret " * 10)
+        hub.key = KEY
+        made.append(hub)
+    first, second = made
+    try:
+        first.start()
+        second.start()
+        yield first, second
+    finally:
+        for hub in made:
+            hub.end()
+
+
+def at_once(*calls: Callable[[], Any]) -> list[Any]:
+    with ThreadPoolExecutor(len(calls)) as threads:
+        return [done.result() for done in [threads.submit(call) for call in calls]]
+
+
+def unlike() -> str:
+    """Return a text that no other one conflicts with."""
+    return " ".join(uuid4().hex[:9] for _ in range(4))
+
+
+def found(hub: Hub, query: str, user: str) -> list[str]:
+    status, answer = ask(hub, "POST", SEARCH, {"query": query, "user_id": user, "limit": 50})
+    assert status == 200, answer
+    return [one["memory"]["content"] for one in answer["results"]]
+
+
+def test_what_one_host_saves_the_other_finds_at_once(hosts: Hosts) -> None:
+    for number in range(10):
+        here, there = hosts if number % 2 else hosts[::-1]
+        content = unlike()
+        assert ask(here, "POST", MEMORIES, {"content": content, "user_id": "ana"})[0] == 201
+        assert content in found(there, content, "ana")
+
+
+def test_equal_saves_on_both_hosts_are_one_memory(hosts: Hosts) -> None:
+    contents = [unlike() for _ in range(5)]
+    for number in range(5):
+        body = {"content": contents[number], "user_id": "ben"}
+        answers = at_once(*[partial(ask, hub, "POST", MEMORIES, body) for hub in (*hosts, *hosts)])
+        assert {status for status, _ in answers} <= {200, 201, 503}, answers
+        assert [status for status, _ in answers].count(201) <= 1
+    for hub in hosts:
+        _, listed = ask(hub, "GET", f"{MEMORIES}?user_id=ben", None)
+        assert sorted(one["content"] for one in listed["results"]) == sorted(contents)
+
+
+def test_entries_of_both_hosts_are_all_in_the_note(hosts: Hosts) -> None:
+    def write(hub: Hub, name: str) -> list[int]:
+        return [
+            ask(hub, "POST", ENTRIES, {"user_id": "cleo", "entry": f"{name} {number}"})[0]
+            for number in range(ENTRIES_OF_EACH)
+        ]
+
+    writers = [(hub, f"writer {number} of port {hub.port}") for hub in hosts for number in range(AT_ONCE)]
+    statuses = list(chain(*at_once(*[partial(write, *one) for one in writers])))
+    assert set(statuses) == {201}, statuses
+    for hub in hosts:
+        _, note = ask(hub, "GET", "/api/memory/main?user_id=cleo", None)
+        for _, name in writers:
+            assert all(note["text"].count(f"{name} {number}\n") == 1 for number in range(ENTRIES_OF_EACH))
+
+
+def test_pages_of_one_host_hear_of_what_another_saves(hosts: Hosts) -> None:
+    session = hosts[0].command("shell", "-v", "0", "-c", SIGN_IN)
+    assert session.returncode == 0, session.stderr
+    for here, there in (hosts, hosts[::-1]):
+        with socket_to(here, session.stdout.strip()) as socket:
+            save(there)
+            wait_for_memories(socket, 2 + ROOM)
+
+
+def write_until(is_over: threading.Event, acknowledged: set[str], hub: Hub, *, may_end: bool) -> None:
+    """Save one memory after the other, and note those that were answered. may_end: whether the host may be gone."""
+    while not is_over.is_set():
+        content = unlike()
+        try:
+            if ask(hub, "POST", MEMORIES, {"content": content, "user_id": "dora"})[0] == 201:
+                acknowledged.add(content)
+        except (OSError, http.client.HTTPException, json.JSONDecodeError):
+            if not may_end:
+                raise
+            is_over.wait(0.05)
+
+
+def kill_host(hub: Hub) -> None:
+    """Kill all processes of a host."""
+    for process in hub.processes():
+        with contextlib.suppress(psutil.NoSuchProcess):
+            process.send_signal(signal.SIGKILL)
+    assert hub.process is not None
+    hub.process.wait()
+
+
+def test_nothing_acknowledged_is_missing_after_a_host_was_killed(hosts: Hosts) -> None:
+    """The last one: the first host is gone afterwards."""
+    first, second = hosts
+    acknowledged: set[str] = set()
+    is_over = threading.Event()
+
+    def kill() -> None:
+        wait_for(lambda: len(acknowledged) >= 40, "some saves")
+        kill_host(first)
+        since = len(acknowledged)
+        wait_for(lambda: len(acknowledged) >= since + 20, "saves of the host that is left")
+        is_over.set()
+
+    def write(hub: Hub) -> None:
+        write_until(is_over, acknowledged, hub, may_end=hub is first)
+
+    at_once(kill, *[partial(write, hub) for hub in (*hosts, *hosts)])
+    rows = second.command("shell", "-v", "0", "-c", KEPT)
+    assert rows.returncode == 0, rows.stderr
+    kept = json.loads(rows.stdout)
+    assert len(kept) == len(set(kept))
+    assert acknowledged <= set(kept)
+    for content in sorted(acknowledged)[:: len(acknowledged) // 10]:
+        assert content in found(second, content, "dora")
+    print(f"{len(acknowledged)} saves were acknowledged, {len(kept)} are there")
