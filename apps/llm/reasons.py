@@ -43,6 +43,7 @@ REASONS: dict[str, Words] = {
     "gate": _("gate"),
     "extract": _("extract"),
     "compact": _("compact"),
+    "rerank": _("rerank"),
 }
 
 

@@ -14,6 +14,7 @@ from apps.llm.guards.rules import GuardRules, guard_rules
 from apps.llm.guards.status import BreakerStatus, BudgetStatus, breaker_status, budget_status, token_windows
 from apps.llm.pricing import prices
 from apps.llm.providers.configured import ModelRole, configured_roles
+from apps.llm.providers.reranker import configured_reranker
 from apps.llm.tools.counts import ToolStatistics, tool_statistics
 
 COUNTED_DAYS = 30
@@ -33,15 +34,21 @@ class Availability(StrEnum):
 
 
 @dataclass(frozen=True)
-class ConfiguredModel:
-    """A chat model of the settings. passes: its breaker, and the price that a budget needs, let calls through."""
+class GuardedModel:
+    """A model of the settings. passes: its breaker, and the price that a budget needs, let calls through."""
 
     provider: str
     model: str
-    role: ModelRole
     breaker: BreakerStatus
     is_priced: bool
     passes: bool
+
+
+@dataclass(frozen=True)
+class ConfiguredModel(GuardedModel):
+    """A chat model of the settings."""
+
+    role: ModelRole
 
 
 @dataclass(frozen=True)
@@ -65,13 +72,25 @@ class ModelsStatus:
 
 def configured_models(*, rules: GuardRules, clock: Clock = SYSTEM_CLOCK) -> list[ConfiguredModel]:
     """Return the chat models of the settings, the primary one first."""
-    models = []
-    for role, provider in configured_roles():
-        breaker = breaker_status(provider.name, rules=rules, clock=clock)
-        is_priced = prices.tariff_of(provider.name, provider.model, clock=clock) is not None
-        passes = breaker.passes(utcnow(clock)) and (is_priced or not rules.budget.is_enforced)
-        models.append(ConfiguredModel(provider.name, provider.model, role, breaker, is_priced, passes))
-    return models
+    return [
+        ConfiguredModel(*guarded_fields(one.name, one.model, rules, clock), role) for role, one in configured_roles()
+    ]
+
+
+def guarded_reranker(*, rules: GuardRules, clock: Clock = SYSTEM_CLOCK) -> GuardedModel | None:
+    """Return the reranker of the settings; None where there is none."""
+    reranker = configured_reranker()
+    return None if reranker is None else GuardedModel(*guarded_fields(reranker.name, reranker.model, rules, clock))
+
+
+def guarded_fields(
+    provider: str, model: str, rules: GuardRules, clock: Clock
+) -> tuple[str, str, BreakerStatus, bool, bool]:
+    """Return the fields of a GuardedModel."""
+    breaker = breaker_status(provider, rules=rules, clock=clock)
+    is_priced = prices.tariff_of(provider, model, clock=clock) is not None
+    passes = breaker.passes(utcnow(clock)) and (is_priced or not rules.budget.is_enforced)
+    return provider, model, breaker, is_priced, passes
 
 
 def models_status(access: Access, *, clock: Clock = SYSTEM_CLOCK) -> ModelsStatus:

@@ -110,10 +110,7 @@ def read_model(env: Env, names: ChatVariables) -> ChatModelConfig | None:
         return None
     model = env.str(names.model, "", validate=validate.Length(max=200)).strip()
     base_url = read_base_url(env, names.base_url)
-    api_key = env.str(names.api_key, "") or None
-    # It must fit into a header. The message does not repeat it.
-    if api_key is not None and not all("!" <= c <= "~" for c in api_key):
-        raise ImproperlyConfigured(f"{names.api_key} must be printable ASCII characters without spaces.")
+    api_key = read_server_key(env, names.api_key)
     if not model:
         raise ImproperlyConfigured(f"{names.provider}={provider_name} needs {names.model}, the name of a model.")
     if not (base_url or api_key):
@@ -141,7 +138,15 @@ def read_seconds(env: Env, name: str, default: float, lowest: float = 0.1, highe
     return seconds
 
 
-def read_base_url(env: Env, name: str) -> str | None:
+def read_server_key(env: Env, name: str) -> str | None:
+    """Read a key, which must fit into a header. Raises ImproperlyConfigured, which does not repeat it."""
+    key: str | None = env.str(name, "") or None
+    if key is not None and not all("!" <= c <= "~" for c in key):
+        raise ImproperlyConfigured(f"{name} must be printable ASCII characters without spaces.")
+    return key
+
+
+def read_base_url(env: Env, name: str, like: str = "http://127.0.0.1:11434/v1") -> str | None:
     """Read the address of a server. Raises ImproperlyConfigured for one that cannot be used or shown."""
     url = env.str(name, "") or None
     if url is None:
@@ -152,7 +157,7 @@ def read_base_url(env: Env, name: str) -> str | None:
     except ValueError:
         is_valid = False
     if not is_valid or not url.isascii() or parts.query or parts.fragment:
-        raise ImproperlyConfigured(f"{name} must look like http://127.0.0.1:11434/v1.")
+        raise ImproperlyConfigured(f"{name} must look like {like}.")
     if len(parts.netloc) > MAX_HOST_CHARS:
         raise ImproperlyConfigured(f"{name} must name a host of at most {MAX_HOST_CHARS} characters.")
     if "@" in parts.netloc:

@@ -22,6 +22,7 @@ from apps.llm.domain import breaker
 from apps.llm.domain.budget import MAX_AMOUNT
 from memoryhub.config.chat import ChatConfig, read_chat_config
 from memoryhub.config.context import ContextConfig, read_context
+from memoryhub.config.rerank import RerankConfig, read_rerank_config
 from memoryhub.config.sync import SyncConfig, read_sync
 
 EMBEDDERS = ("minilm", "e5", "openai", "hashing")
@@ -151,6 +152,7 @@ class Config:
     is_supervised: bool = False
     mail: MailConfig | None = None
     access_log: str = "off"
+    rerank: RerankConfig | None = None
 
     @property
     def https(self) -> bool:
@@ -295,6 +297,7 @@ def read_environment(env: Env) -> Config:
         ),
         embedding=read_embedding(env),
         chat=read_chat_config(env),
+        rerank=read_rerank_config(env),
         context=read_context(env),
         guards=read_guards(env),
         timeline=read_timeline(env),

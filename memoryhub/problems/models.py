@@ -1,4 +1,4 @@
-"""Problems of chat models: budget, breakers, prices."""
+"""Problems of chat models and of the reranker: budget, breakers, prices."""
 
 from collections.abc import Iterator
 
@@ -6,7 +6,14 @@ from django.utils.translation import gettext
 
 from apps.core.admin.kit import dollars
 from apps.llm.domain.breaker import Phase
-from apps.llm.services import BudgetStatus, ConfiguredModel, budget_status, configured_models, guard_rules
+from apps.llm.services import (
+    BudgetStatus,
+    GuardedModel,
+    budget_status,
+    configured_models,
+    guard_rules,
+    guarded_reranker,
+)
 from apps.monitor.domain.problems import Problem, ProblemSeverity
 from memoryhub.problems.links import link
 
@@ -15,9 +22,11 @@ BUDGET_PERMISSION = "llm.view_budgetday"
 
 
 def model_problems() -> Iterator[Problem]:
-    """Yield what keeps calls to the configured chat models from getting through, or soon will."""
+    """Yield what keeps calls to the configured chat models and the reranker from getting through, or soon will."""
     rules = guard_rules()
-    configured = configured_models(rules=rules)
+    configured: list[GuardedModel] = [*configured_models(rules=rules)]
+    if (reranker := guarded_reranker(rules=rules)) is not None:
+        configured.append(reranker)
     if not configured:
         return
     budget = budget_status(rules=rules)
@@ -52,7 +61,7 @@ def budget_problems(budget: BudgetStatus) -> Iterator[Problem]:
     )
 
 
-def breaker_problems(model: ConfiguredModel) -> Iterator[Problem]:
+def breaker_problems(model: GuardedModel) -> Iterator[Problem]:
     """Yield that the breaker of a provider is not closed."""
     if model.breaker.phase is Phase.CLOSED:
         return
@@ -72,7 +81,7 @@ def breaker_problems(model: ConfiguredModel) -> Iterator[Problem]:
     )
 
 
-def price_problem(model: ConfiguredModel, has_budget: bool) -> Problem:
+def price_problem(model: GuardedModel, has_budget: bool) -> Problem:
     """Return the problem that a model has no price."""
     said = gettext("%(model)s of %(provider)s has no price: what it costs is not known.")
     if has_budget:

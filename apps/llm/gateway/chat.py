@@ -5,7 +5,6 @@ from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import Any, TypedDict, TypeVar, Unpack, overload
 
-from django.db import connections
 from pydantic import BaseModel
 
 from apps.core.domain.clock import SYSTEM_CLOCK, Clock
@@ -14,7 +13,7 @@ from apps.llm.domain.answers import Expectation
 from apps.llm.domain.chat import ChatProvider, ChatRequest
 from apps.llm.domain.outcome import NO_MODEL, AnswerPiece, ChatFailure, ChatResult, Stop, StoppedBy
 from apps.llm.gateway.call import Call
-from apps.llm.gateway.context import CallContext, CallRequest, GatewayPolicy, gateway_policy
+from apps.llm.gateway.context import CallContext, CallRequest, GatewayPolicy, gateway_policy, is_in_transaction
 from apps.llm.guards.rules import GuardRules, guard_rules
 from apps.llm.providers.configured import chat_providers
 
@@ -77,13 +76,11 @@ def chat(
     Blocks until there is an answer, at most for the policy's deadline. Raises OpenTransactionError inside a
     transaction: a call may take minutes. What is set aside of budget and rate is handed back on every way out.
     """
-    for connection in connections.all(initialized_only=True):
-        # Django's tests run in transactions of their own, as `atomic(durable=True)` knows.
-        if connection.atomic_blocks and not getattr(connection.atomic_blocks[-1], "_from_testcase", False):
-            raise OpenTransactionError(
-                "A chat model was asked inside transaction.atomic(): its locks and its connection would be held for as "
-                "long as the model takes. Ask before the transaction, and write the result in one."
-            )
+    if is_in_transaction():
+        raise OpenTransactionError(
+            "A chat model was asked inside transaction.atomic(): its locks and its connection would be held for as "
+            "long as the model takes. Ask before the transaction, and write the result in one."
+        )
     asked = chat_providers() if providers is None else tuple(providers)
     if not asked:
         return ChatFailure((Stop(StoppedBy.CONFIGURATION, NO_MODEL),))

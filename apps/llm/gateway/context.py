@@ -4,6 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 from django.conf import settings
+from django.db import connections
 
 from apps.core.domain.clock import Clock
 from apps.core.domain.randomness import RNG
@@ -73,3 +74,12 @@ class CallContext:
     clock: Clock
     rng: RNG
     sleep: Callable[[float], None]
+
+
+def is_in_transaction() -> bool:
+    """Return whether a transaction is open, which a model would hold open for as long as it thinks."""
+    return any(
+        # Django's tests run in transactions of their own, as `atomic(durable=True)` knows.
+        one.atomic_blocks and not getattr(one.atomic_blocks[-1], "_from_testcase", False)
+        for one in connections.all(initialized_only=True)
+    )

@@ -12,7 +12,8 @@ def explain_hit(hit: Hit, mode: SearchMode) -> dict[str, Any]:
     """Return the parts of a result's score.
 
     In hybrid mode the score is (vector contribution + keyword contribution) x substance, and where the query names a
-    time x the factor of `time`. There an end that is null is open.
+    time x the factor of `time`. There an end that is null is open. Of a reranker that made the order: its own score,
+    and which place the hit had before.
     """
     parts: dict[str, Any] = {"mode": mode, "score": hit.score}
     if hit.similarity is not None:
@@ -40,4 +41,6 @@ def explain_hit(hit: Hit, mode: SearchMode) -> dict[str, Any]:
             "weight": TIME_WEIGHT,
             "factor": hit.time.factor,
         }
+    if hit.rerank is not None:
+        parts["rerank"] = {"score": hit.rerank.score, "place_before": hit.rerank.place}
     return parts

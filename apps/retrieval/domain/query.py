@@ -100,6 +100,13 @@ class TimeShare(NamedTuple):
     factor: float
 
 
+class RerankShare(NamedTuple):
+    """What a reranker said of a hit. score: its own, on a scale of its own. place: the one before it, from 1."""
+
+    score: float
+    place: int
+
+
 class Kinship(StrEnum):
     """How it is known that two hits speak of one matter: by what they say, or by an open conflict between them."""
 
@@ -133,7 +140,8 @@ class Hit(NamedTuple):
     keyword: BM25, None where no words were. substance: the factor of a hybrid score, see `domain.substance`.
     happened: in seconds since the epoch. precedence: None where the score alone made its place. vector_weight: that of
     the cosine in a hybrid score. relevance: how likely it is what was asked for, see `domain.relevance`;
-    None where nothing could tell. time: None where the query names no time.
+    None where nothing could tell. time: None where the query names no time. rerank: None where no reranker made the
+    order.
     """
 
     id: int
@@ -148,6 +156,7 @@ class Hit(NamedTuple):
     vector_weight: float = VECTOR_WEIGHT
     relevance: float | None = None
     time: TimeShare | None = None
+    rerank: RerankShare | None = None
 
 
 @dataclass(frozen=True)

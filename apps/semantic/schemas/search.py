@@ -153,6 +153,19 @@ def make_query(data: Mapping[str, Any]) -> SearchQuery:
     )
 
 
+class RerankOutput(TypedDict):
+    """What the reranker did."""
+
+    provider: Annotated[str, "Which server was asked."]
+    model: str
+    took_ms: float
+    problem: Annotated[
+        str | None,
+        "Why it gave no order, so that results are in the hub's own: `timeout`, `connection`, `bad_response`, `open` "
+        "(it failed too often and is not asked for a while), or another code of calls to models; null where it did.",
+    ]
+
+
 class DiagnosticsOutput(TypedDict):
     """How a search came to its results: considered = matched + filtered."""
 
@@ -165,6 +178,12 @@ class DiagnosticsOutput(TypedDict):
     index: Annotated[str | None, "How the vectors were searched; null for a key with a household or persona."]
     mode: Annotated[str, serializers.ChoiceField(choices=[mode.value for mode in SearchMode])]
     took_ms: float
+    rerank: NotRequired[
+        Annotated[
+            RerankOutput,
+            "Where the hub has a reranker, and it was asked: what became of the order of the first hits.",
+        ]
+    ]
 
 
 # `with` is a keyword of Python.
@@ -246,20 +265,25 @@ def render_search(result: SearchResult, now: datetime, explain: bool) -> SearchO
         if explain:
             found["explain"] = explain_hit(hit, result.mode) | explain_place(one)
         results.append(found)
-    ranking = result.ranking
-    return {
-        "results": results,
-        "count": len(results),
-        "diagnostics": {
-            "matched_count": ranking.matched,
-            "filtered_count": ranking.considered - ranking.matched,
-            "considered_count": ranking.considered,
-            "filtered": dict(ranking.filtered),
-            "index": result.index,
-            "mode": result.mode,
-            "took_ms": round(result.took_ms, 3),
-        },
+    ranking, said = result.ranking, result.reranked
+    diagnostics: DiagnosticsOutput = {
+        "matched_count": ranking.matched,
+        "filtered_count": ranking.considered - ranking.matched,
+        "considered_count": ranking.considered,
+        "filtered": dict(ranking.filtered),
+        "index": result.index,
+        "mode": result.mode,
+        "took_ms": round(result.took_ms, 3),
     }
+    if said is not None:
+        took_ms, problem = round(said.took_ms, 3), said.problem or None
+        diagnostics["rerank"] = {
+            "provider": said.provider,
+            "model": said.model,
+            "took_ms": took_ms,
+            "problem": problem,
+        }
+    return {"results": results, "count": len(results), "diagnostics": diagnostics}
 
 
 def render_conflict(memory: Memory, conflict: OpenConflict | None) -> OpenConflictOutput | None:

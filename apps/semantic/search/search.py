@@ -19,7 +19,7 @@ from apps.given.domain.given import AnswerKind, Item, ItemKind, Place
 from apps.given.services import given_note
 from apps.llm.domain.embedder import TextRole
 from apps.llm.selectors import EmbeddingSpace
-from apps.llm.services import can_read
+from apps.llm.services import Reranked, can_read
 from apps.retrieval.domain.matters import is_statement, put_newer_first
 from apps.retrieval.domain.query import EMPTY_RANKING, MAX_TOP_K, Hit, Kinship, Pair, Ranking, SearchMode, SearchQuery
 from apps.retrieval.domain.ranking import rank_by_score, terms_of, times_of
@@ -42,6 +42,7 @@ from apps.semantic.search.fetch import (
 )
 from apps.semantic.search.in_force import read_successors
 from apps.semantic.search.replaced import Replacement, replaced_hits
+from apps.semantic.search.rerank import SearchReranking, search_reranking
 from apps.semantic.selectors import users_in
 from apps.semantic.store.background import space_background
 from apps.semantic.store.embedding_space import SpaceChangedError, current_space, embed, forget_space, given_vector
@@ -75,13 +76,17 @@ class Found(NamedTuple):
 
 @dataclass(frozen=True)
 class SearchResult:
-    """The memories found, best first. index: how vectors were searched, None where hidden. took_ms: wall time."""
+    """The memories found, best first. index: how vectors were searched, None where hidden. took_ms: wall time.
+
+    reranked: what the reranker said of the first hits, None where none was asked.
+    """
 
     found: tuple[Found, ...]
     ranking: Ranking
     index: str | None
     mode: SearchMode
     took_ms: float
+    reranked: Reranked | None = None
 
 
 Answer = tuple[Ranking, tuple[Found, ...]]
@@ -112,12 +117,14 @@ def memory_search(
     query = find_global(query)
     reach = access.reach(query.scope, query.include)
     answer: Answer = EMPTY_RANKING, ()
+    reranking = None
     if not reach.is_empty:
+        reranking = search_reranking(access, query)
         try:
-            answer = _search_reach(access, reach, query, current_space(), clock)
+            answer = _search_reach(access, reach, query, current_space(), clock, reranking)
         except SpaceChangedError:
             forget_space()
-            answer = _search_reach(access, reach, query, current_space(), clock)
+            answer = _search_reach(access, reach, query, current_space(), clock, reranking)
     elif query.embedding is not None:  # input that is refused inside the bound is refused outside it
         given_vector(query.embedding, current_space())
     ranking, found = answer
@@ -126,7 +133,8 @@ def memory_search(
     if is_answer:
         given_note(access, AnswerKind.SEARCH, [given_item(one.memory) for one in found])
     took_ms = (time.perf_counter() - started) * 1000
-    return SearchResult(found, ranking, ranking.index if sees_whole_users else None, query.effective_mode, took_ms)
+    index, reranked = ranking.index if sees_whole_users else None, reranking.answer if reranking else None
+    return SearchResult(found, ranking, index, query.effective_mode, took_ms, reranked)
 
 
 def given_item(memory: Memory) -> Item:
@@ -155,7 +163,14 @@ def searched_scopes(access: Access, reach: Reach, asked: Scope) -> dict[str, Sco
     return {user: scopes[user] for user in sorted(scopes)}  # in the order of the indexes
 
 
-def _search_reach(access: Access, reach: Reach, query: SearchQuery, space: EmbeddingSpace, clock: Clock) -> Answer:
+def _search_reach(
+    access: Access,
+    reach: Reach,
+    query: SearchQuery,
+    space: EmbeddingSpace,
+    clock: Clock,
+    reranking: SearchReranking | None,
+) -> Answer:
     """Search the memories that a read covers by the vectors of a space. Raises SpaceChangedError."""
     scopes = searched_scopes(access, reach, query.scope)
     query = replace(query, is_read=reads_query(query), times=times_of(query, utcnow(clock)))
@@ -171,7 +186,10 @@ def _search_reach(access: Access, reach: Reach, query: SearchQuery, space: Embed
         cached = _search_cached(access, query, users, space, rank_rows)
         return cached or _search_refreshed(access, query, users, space, rank_rows)
 
-    ranking, found = search_in_force(access, query, search, clock)
+    if reranking is None:
+        ranking, found = search_in_force(access, query, search, clock)
+    else:
+        ranking, found = search_reranked(access, query, search, clock, reranking)
     if not query.history or not any(one.conflict for one in found):
         return ranking, found
     replaced = replaced_hits(access, query, [one.memory for one in found], vector, terms, space, utcnow(clock))
@@ -184,7 +202,21 @@ def _search_reach(access: Access, reach: Reach, query: SearchQuery, space: Embed
     return ranking, tuple(followed[: query.top_k])
 
 
-def search_in_force(access: Access, query: SearchQuery, search: Search, clock: Clock) -> Answer:
+def search_reranked(
+    access: Access, query: SearchQuery, search: Search, clock: Clock, reranking: SearchReranking
+) -> Answer:
+    """Return the best of as many hits as the reranker reads; without its answer what is found without it."""
+    reranking.query = query  # with the times that it names
+    wider = replace(query, top_k=max(query.top_k, reranking.count))
+    ranking, found = search_in_force(access, wider, search, clock, reranking)
+    if reranking.has_failed and wider.top_k > query.top_k:
+        return search_in_force(access, query, search, clock)
+    return ranking, found[: query.top_k]
+
+
+def search_in_force(
+    access: Access, query: SearchQuery, search: Search, clock: Clock, reranking: SearchReranking | None = None
+) -> Answer:
     """Return what is found, what is in force first (docs/explain/retrieval.md).
 
     Where what was found is not in force, it looks further, so that as much is found that is.
@@ -193,7 +225,7 @@ def search_in_force(access: Access, query: SearchQuery, search: Search, clock: C
     while True:
         is_filtered = query.where is not None
         ranking, memories = _search_filtered(access, asked, search, clock) if is_filtered else search(asked)
-        found = choose_found(access, asked, ranking, memories)
+        found = choose_found(access, asked, ranking, memories, reranking)
         holding = sum(one.memory.is_in_force for one in found)
         if holding == len(found):
             return ranking, found[: query.top_k]
@@ -326,11 +358,18 @@ def _search_refreshed(
 
 
 def choose_found(
-    access: Access, query: SearchQuery, ranking: Ranking, memories: Mapping[int, Memory]
+    access: Access,
+    query: SearchQuery,
+    ranking: Ranking,
+    memories: Mapping[int, Memory],
+    reranking: SearchReranking | None = None,
 ) -> tuple[Found, ...]:
     """Return the best of the memories that could be read, in order, with the open conflicts that concern them."""
     conflicts = read_open_conflicts(access, list(memories), query.include) if memories else []
     contents = {pk: memory.content for pk, memory in memories.items()}
+    if reranking is not None:
+        readable = [hit for hit in ranking.hits if hit.id in contents]
+        ranking = replace(ranking, hits=tuple(reranking.apply(readable, contents)))
     in_conflict = [conflict.memories.keys() for conflict in conflicts] if query.current_first else []
     hits = order_hits(ranking, contents, in_conflict)
     of_memory = first_conflicts(conflicts)

@@ -21,6 +21,7 @@ from apps.episodic.maintenance.doctor import segment_verify
 from apps.episodic.store.files import segment_path
 from apps.events.models import Delivery, Event
 from apps.events.services import failures_set_aside
+from apps.llm.services import rerank
 from apps.monitor import problems as monitor_problems
 from apps.monitor.domain.problems import Problem, ProblemSeverity
 from apps.monitor.services import current_problems, problems_for
@@ -28,6 +29,7 @@ from apps.sync.domain.errors import KnowledgeUnavailableError
 from tests.integration.core.processes import beside
 from tests.integration.episodic.upkeep import an_archived_segment, clock_at
 from tests.integration.llm.configuring import MODEL, breaker, configured, price, spent
+from tests.integration.llm.rerank_server import configured_server, running_rerank_server
 from tests.integration.sync.syncs import make_hub, path_of, record
 
 pytestmark = pytest.mark.django_db
@@ -205,6 +207,14 @@ def test_budget_breaker_and_price(admin_client: Client) -> None:
     assert the("budget_spent", admin_client).severity is ProblemSeverity.CRITICAL
     assert the("breaker_open", admin_client).subject == "openai"
     assert not found("model_without_price") + found("budget_nearly_spent")
+
+
+def test_breaker_of_the_reranker(admin_client: Client, settings: Any) -> None:
+    with running_rerank_server() as server, configured_server(settings, server) as reranker:
+        server.say({}, status=500)
+        for _ in range(3):
+            rerank(actor="a-test", question="Where?", texts=["Here.", "There."])
+        assert the("breaker_open", admin_client).subject == reranker.name
 
 
 def test_failing_source_of_knowledge(tmp_path: Path, settings: Any, admin_client: Client) -> None:
