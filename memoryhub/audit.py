@@ -51,7 +51,8 @@ QUIET: frozenset[str] = frozenset(
 # Views that need no more than `read` of a key, and may write.
 WRITES: frozenset[str] = frozenset({"notes-commands", "llm-tools-execute", "mcp", "mcp-project", "store"})
 
-# Commands of ours, or their subcommands, that read, or that measure beside the hub; every other one is recorded.
+# Commands of ours, or their subcommands, that read, that measure beside the hub, or that have no hub yet; every other
+# one is recorded.
 READING_COMMANDS: frozenset[str] = frozenset(
     {
         "account list",
@@ -72,6 +73,7 @@ READING_COMMANDS: frozenset[str] = frozenset(
         "measure_gateway",
         "messages",
         "prepare_models",
+        "restore",
         "sample_facts",
         "soak",
         "sync conflicts",

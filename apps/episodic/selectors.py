@@ -43,8 +43,8 @@ __all__ = [
     "enabled_retention_count", "event_beginnings", "event_counts", "event_days", "event_extent", "event_find",
     "event_get", "event_histogram", "event_list", "event_owners", "event_parts", "events_count", "events_export",
     "events_query", "kept_days", "known_identifiers", "last_events", "latest_kinds", "recorded_by_day", "row_writers",
-    "segment_count", "segment_list", "segment_page", "segment_rows", "suspending_warnings", "timeline_figures",
-    "timeline_health", "timeline_ready", "timeline_status", "unreachable_status", "warm_up_archive",
+    "segment_checksums", "segment_count", "segment_list", "segment_page", "segment_rows", "suspending_warnings",
+    "timeline_figures", "timeline_health", "timeline_ready", "timeline_status", "unreachable_status", "warm_up_archive",
 ]  # fmt: skip
 
 # Rows are counted where they are the truth and the catalogue has no count yet; other counts are the catalogue's.
@@ -142,6 +142,12 @@ def timeline_status(access: Access) -> TimelineStatus:
 def unreachable_status(error: Exception) -> TimelineStatus:
     """Return the status to report when the database does not answer."""
     return TimelineStatus(f"The database does not answer ({type(error).__name__}).", False, None, None, None)
+
+
+def segment_checksums() -> dict[str, str]:
+    """Return the SHA-256 of every file that queries read or may read again, by its name."""
+    with_file = Segment.objects.filter(state__in=(SegmentState.SEALED, SegmentState.ARCHIVED))
+    return dict(with_file.values_list("file_name", "sha256"))
 
 
 def segment_count() -> int:

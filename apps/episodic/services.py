@@ -11,7 +11,7 @@ from apps.episodic.maintenance.jobs import (
     run_status,
 )
 from apps.episodic.maintenance.run import timeline_maintain
-from apps.episodic.maintenance.runner import MaintenanceRunningError
+from apps.episodic.maintenance.runner import MaintenanceRunningError, maintenance_lock
 from apps.episodic.recording.record import RecordAction, RecordResult, event_record, events_record
 from apps.episodic.retention.forget import Forgetting, Forgotten, events_forget, forgetting_go_on
 from apps.episodic.retention.prune import (
@@ -23,3 +23,4 @@ from apps.episodic.retention.prune import (
 )
 from apps.episodic.retention.purge import event_delete, events_purge, events_written, events_written_remove
 from apps.episodic.store.catalogue import segment_quarantine
+from apps.episodic.store.files import kept_files

@@ -39,6 +39,7 @@ from apps.notes.files.desk import Note
 from apps.notes.files.examine import NotesExamination, notes_examine
 from apps.notes.files.folder import MAX_BYTES as MAX_NOTE_BYTES
 from apps.notes.files.folder import UNREADABLE
+from apps.notes.files.kept import notes_kept
 from apps.notes.files.owner import folder_of, owner_to_read
 from apps.notes.files.versions import text_of
 from apps.notes.files.wishes import standing_wishes, wish_chunks
@@ -80,6 +81,7 @@ __all__ = [
     "note_versions",
     "note_versions_by",
     "notes_examine",
+    "notes_kept",
     "notes_search",
     "prompt_compose",
     "run_facts",

@@ -23,6 +23,7 @@ WITHOUT_DATABASE = frozenset(
         "makemessages",
         "messages",
         "prepare_models",
+        "restore",
         "spectacular",
         "startapp",
         "startproject",
@@ -32,7 +33,7 @@ WITHOUT_DATABASE = frozenset(
     }
 )
 # Commands that leave a data directory as they find it. The settings would make a signing key in a new one.
-WITHOUT_TRACE = frozenset({"doctor"})
+WITHOUT_TRACE = frozenset({"doctor", "restore"})
 
 
 def execute(argv: list[str]) -> None:

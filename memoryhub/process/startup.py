@@ -11,6 +11,9 @@ from pathlib import Path
 
 from apps.core.terminal import say
 
+# The folder of a data directory in which a backup is restored, until all of it is there.
+RESTORING = "restoring"
+
 
 class StartError(Exception):
     """The hub cannot start; the text says why and what would help."""
@@ -56,8 +59,13 @@ class Credentials:
 def hold_data_directory(data_dir: Path) -> Iterator[None]:
     """Create `data_dir` if needed and lock it for this process.
 
-    Raises StartError when another `up` has it (naming its process id) or it cannot be written.
+    Raises StartError when another `up` has it (naming its process id), it cannot be written, or a restore into it was
+    cut off.
     """
+    if (data_dir / RESTORING).exists():
+        raise StartError(
+            f"A restore into {data_dir} was cut off. Empty that directory, and run `manage.py restore` again."
+        )
     try:
         data_dir.mkdir(mode=0o700, parents=True, exist_ok=True)
         descriptor = os.open(data_dir / "up.lock", os.O_RDWR | os.O_CREAT, 0o600)

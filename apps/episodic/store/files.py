@@ -140,6 +140,16 @@ def list_files() -> DirectoryListing:
     return DirectoryListing(segments, parts, aside, tuple(sorted({*names} - {*segments} - {*parts})))
 
 
+def kept_files() -> list[tuple[str, Path]]:
+    """List what a backup needs of the directory: path below it, and where it is; parts are left out.
+
+    Under the lock of maintenance all of it stays as it is.
+    """
+    directory = archive_dir()
+    files = [path for path in directory.rglob("*") if path.is_file() and not path.is_symlink()]
+    return sorted((str(path.relative_to(directory)), path) for path in files if not path.name.endswith(PART_SUFFIX))
+
+
 def write_part(segment_uuid: UUID, part: Path, records: Iterable[EventRecord], step: Step) -> SegmentSummary:
     """Write and sync a file under the name of its part."""
     descriptor = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)

@@ -2,10 +2,7 @@
 
 import argparse
 import ast
-import os
 import re
-import subprocess
-import sys
 import unicodedata
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,7 +11,6 @@ import pytest
 from django.conf import settings
 from django.core.management import get_commands, load_command_class
 
-from memoryhub.postgres.server import MAJOR_VERSION
 from tests.pictures import ALL as PICTURES
 from tests.pictures import MAX_BYTES
 
@@ -225,17 +221,6 @@ def test_every_command_is_documented_with_its_options(name: str) -> None:
 
 
 # --- examples -----------------------------------------------------------------------------------------
-
-
-def test_the_commands_for_a_backup_make_one(tmp_path: Path, db: None) -> None:
-    page = read("operate", "backup-and-upgrade.md")
-    section = page[page.index("## Backup") :]
-    find, dump = re.findall(r"```sh\n(.*?)```", section, re.DOTALL)[:2]
-    assert f"pginstall{MAJOR_VERSION}/bin" in find
-    commands = (find + dump).replace("uv run python", sys.executable)
-    environment = {**os.environ, "MEMORYHUB_DATA_DIR": str(settings.MEMORYHUB.data_dir)}
-    subprocess.run(["sh", "-e", "-c", commands], cwd=tmp_path, env=environment, check=True)
-    assert (tmp_path / "memoryhub.dump").read_bytes().startswith(b"PGDMP")
 
 
 @pytest.mark.parametrize("page", PAGES, ids=name_of)

@@ -1,0 +1,1 @@
+"""Backups of a whole hub, and restoring them (decision 0091)."""
