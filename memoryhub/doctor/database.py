@@ -2,7 +2,6 @@
 
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import suppress
 
 import psycopg
 from django.conf import settings
@@ -87,14 +86,19 @@ def database_findings() -> Iterator[Problem]:
 
 def connection_findings() -> Iterator[Problem]:
     """Yield that locks of a session or notifications are lost between here and the server, as in most poolers."""
-    with suppress(psycopg.errors.ReadOnlySqlTransaction):  # a standby, which is said already
-        if fault := find_session_fault({"connect_timeout": CONNECT_SECONDS}):
-            yield finding(
-                "connection_pooled",
-                ProblemSeverity.CRITICAL,
-                gettext("Connections to the database do not keep their sessions, so locks and notifications get lost."),
-                say(fault),
-            )
+    try:
+        fault = find_session_fault({"connect_timeout": CONNECT_SECONDS})
+    except psycopg.Error as error:  # without its words, which may have a password
+        words = gettext("the connection for sessions cannot be opened (%(error)s)") % {"error": type(error).__name__}
+        yield database_problem(words)
+        return
+    if fault:
+        yield finding(
+            "connection_pooled",
+            ProblemSeverity.CRITICAL,
+            gettext("Connections to the database do not keep their sessions, so locks and notifications get lost."),
+            say(fault),
+        )
 
 
 def newer_tables() -> Iterator[Problem]:

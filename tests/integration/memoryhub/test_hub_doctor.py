@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
 from io import StringIO
-from itertools import cycle
 from pathlib import Path
 from typing import Any
 
@@ -22,8 +21,6 @@ from django.urls import reverse
 from django_q.models import Schedule
 
 from apps.accounts.services import account_create
-from apps.core.db import sessions
-from apps.core.db.watch import connect_plainly
 from apps.core.domain.scope import Scope, system_access
 from apps.core.file_roots import ID_FILE, claim, roots
 from apps.core.models import HubProcess
@@ -252,31 +249,18 @@ def test_a_clock_that_differs(ahead: int, severity: str, monkeypatch: pytest.Mon
     assert {one.code: one.severity.name.lower() for one in database.clock_findings()} == {"clock_differs": severity}
 
 
-class Pooled:
-    """What a pooler in transaction mode makes of two server connections: each statement has the one that is free."""
-
-    def __init__(self, *servers: psycopg.Connection) -> None:
-        self._turn = cycle(servers)
-
-    def execute(self, *statement: Any) -> psycopg.Cursor:
-        return next(self._turn).execute(*statement)
+def test_connections_that_keep_their_sessions() -> None:
+    """Those that do not are tried with a pooler, where `find_session_fault` is."""
+    assert list(database.connection_findings()) == []
 
 
-def test_connections_that_share_their_sessions() -> None:
-    one, two, other = (connect_plainly({}) for _ in range(3))
-    with one, two, other:
-        assert sessions.keeps_session(one, other)
-        assert sessions.hears(one, other)
-        assert not sessions.keeps_session(Pooled(one, two), other)  # type: ignore[arg-type]
+def test_sessions_that_cannot_be_opened_are_said_without_words(settings: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(*_: Any) -> None:
+        raise psycopg.OperationalError(SECRET)
 
-
-def test_a_notification_that_does_not_arrive(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sessions, "ARRIVAL_SECONDS", 0.2)
-    one, two, other = (connect_plainly({}) for _ in range(3))
-    with one, two, other:
-        deaf = Pooled(two)
-        deaf.notifies = one.notifies  # type: ignore[attr-defined]
-        assert not sessions.hears(deaf, other)  # type: ignore[arg-type]
+    monkeypatch.setattr("apps.core.db.sessions.connect_session", refuse)
+    [found] = database.connection_findings()
+    assert (found.code, SECRET in found.sentence) == ("database_unreachable", False)
 
 
 def test_a_source_that_fails_is_a_finding(monkeypatch: pytest.MonkeyPatch) -> None:
