@@ -70,6 +70,7 @@ INSTALLED_APPS = [
     "apps.oauth",
     "apps.sync",
     "apps.context",
+    "apps.imports",
     "apps.cockpit",
     "apps.webui",
     "apps.mcp",

@@ -68,6 +68,7 @@ TOPICS: dict[str, tuple[str, ...]] = {
     "sync_synccheckpoint": ("knowledge",),
     "sync_syncrun": ("knowledge", "jobs"),
     # People
+    "imports_import": ("people",),
     "people_download": ("people", "jobs"),
     "people_appforgetting": ("people", "jobs"),
     "people_erasure": ("people", "jobs"),
@@ -80,6 +81,7 @@ OWN: dict[str, tuple[str, ...]] = {
     "core_membership": ("people",),
     "core_pause": ("people",),
     "episodic_timelineevent": ("timeline",),
+    "imports_import": ("people",),
     "notes_compaction": ("notes",),
     "notes_conversation": ("notes",),
     "notes_extractedfact": ("notes",),

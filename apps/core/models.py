@@ -17,6 +17,8 @@ from apps.core.domain.scope import MAX_IDENTIFIER_CHARS, MAX_OWNERS, Access, Per
 
 # The actor of a person's own pages begins so; those of keys begin with `key:`.
 PERSON_ACTOR = "person:"
+# Of what one import of files of other programs wrote: before its id.
+IMPORT_ACTOR = "import:"
 MAX_RESOURCE_CHARS = 1_000
 
 

@@ -13,7 +13,7 @@ from django.db.models import Q, QuerySet
 from apps.core.domain.clock import SYSTEM_CLOCK, Clock, utcnow
 from apps.core.domain.errors import ConflictError, InvalidInputError, MemoryHubError
 from apps.core.domain.scope import Access
-from apps.core.models import PERSON_ACTOR, Pause
+from apps.core.models import IMPORT_ACTOR, PERSON_ACTOR, Pause
 
 PERSON = PERSON_ACTOR
 Item = TypeVar("Item")
@@ -34,9 +34,12 @@ def pause_of(user_id: str, *, clock: Clock = SYSTEM_CLOCK) -> Pause | None:
 
 
 def paused_among(access: Access, users: Iterable[str | None], *, clock: Clock = SYSTEM_CLOCK) -> set[str]:
-    """Return for which of these users the caller may save nothing now. A person's own pages may always save."""
+    """Return for which of these users the caller may save nothing now. A person's own pages may always save.
+
+    So may an import, whose beginning asks whether whoever brings it may.
+    """
     names = {user for user in users if user}
-    if not names or access.actor.startswith(PERSON):
+    if not names or access.actor.startswith((PERSON, IMPORT_ACTOR)):
         return set()
     return set(lasting(utcnow(clock)).filter(user_id__in=names).values_list("user_id", flat=True))
 

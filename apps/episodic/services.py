@@ -12,6 +12,7 @@ from apps.episodic.maintenance.jobs import (
 )
 from apps.episodic.maintenance.run import timeline_maintain
 from apps.episodic.maintenance.runner import MaintenanceRunningError, maintenance_lock
+from apps.episodic.recording.known import events_known
 from apps.episodic.recording.record import RecordAction, RecordResult, event_record, events_record
 from apps.episodic.retention.forget import Forgetting, Forgotten, events_forget, forgetting_go_on
 from apps.episodic.retention.prune import (

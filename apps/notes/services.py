@@ -21,7 +21,7 @@ from apps.notes.conversations.events import event_add
 from apps.notes.conversations.messages import contents_clear, messages_add, session_delete
 from apps.notes.conversations.runs import runs_continue
 from apps.notes.conversations.undo import fact_undo
-from apps.notes.domain.places import MAIN, NotePlace, daily_place
+from apps.notes.domain.places import MAIN, NotePlace, daily_place, parse_place
 from apps.notes.domain.settings import MemoryConfig, camel_name
 from apps.notes.files import changes
 from apps.notes.files.config import ReadConfig, config_change, config_of
@@ -62,10 +62,12 @@ __all__ = [
     "main_append",
     "memory_command",
     "messages_add",
+    "note_bring",
     "note_edit",
     "note_restore",
     "notes_look",
     "notes_prepare",
+    "notes_take_back",
     "runs_continue",
     "session_delete",
     "start_notes_watch",
@@ -171,6 +173,43 @@ def notes_look(*, clock: Clock = SYSTEM_CLOCK) -> int:
     looked = look_at_changed(clock)
     indexes_look()
     return looked
+
+
+def note_bring(
+    *,
+    access: Access,
+    user_id: str | None,
+    path: str,
+    text: bytes,
+    written_at: datetime | None = None,
+    is_dry: bool = False,
+    clock: Clock = SYSTEM_CLOCK,
+) -> bool:
+    """Write a note of elsewhere where there is none of its name. Return whether it is new. is_dry: change nothing.
+
+    The text stays byte for byte; written_at becomes the time of the file. Raises ConflictError `note_exists` where a
+    note has other words, InvalidInputError for a path or a size that no note can have, ForbiddenError.
+    """
+    owner, place = owner_to_write(access, user_id), parse_place(path)
+    is_new = changes.note_bring(
+        owner, place, text, author=access.actor, written_at=written_at, clock=clock, is_dry=is_dry
+    )
+    if is_new and not is_dry:
+        refresh_after_write(owner)
+    return is_new
+
+
+def notes_take_back(
+    *, access: Access, user_id: str | None, brought_by: str, clock: Clock = SYSTEM_CLOCK
+) -> tuple[int, int]:
+    """Delete the notes that an actor brought and nobody has changed since; their versions stay.
+
+    Return how many were deleted, and how many stay since they were changed. Raises ForbiddenError, UnavailableError.
+    """
+    owner = owner_to_write(access, user_id)
+    counts = changes.notes_take_back(owner, brought_by=brought_by, author=access.actor, clock=clock)
+    refresh_after_write(owner)
+    return counts
 
 
 def config_update(

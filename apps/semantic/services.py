@@ -41,6 +41,7 @@ from apps.semantic.judge.services import (
     judge_status,
 )
 from apps.semantic.memories.bring_back import SUCCESSOR_GONE
+from apps.semantic.memories.brought import decisions_take_back, memories_stored
 from apps.semantic.memories.deletion import Selection, memories_delete, memories_purge, memories_restore
 from apps.semantic.memories.known import (
     KnownFilter,

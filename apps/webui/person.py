@@ -10,6 +10,7 @@ from django.utils.translation import gettext as _
 
 from apps.core.domain.origin import WriteOrigin
 from apps.core.domain.scope import Access, Permission, Scope
+from apps.core.models import IMPORT_ACTOR
 from apps.core.pauses import PERSON
 
 if TYPE_CHECKING:
@@ -73,4 +74,6 @@ def who(actor: str, person: Person) -> str:
         return actor.removeprefix(KEY)
     if actor.startswith(OPERATOR):
         return _("An operator (%(name)s)") % {"name": actor.removeprefix(OPERATOR)}
+    if actor.startswith(IMPORT_ACTOR):
+        return _("An import")
     return _("The hub")

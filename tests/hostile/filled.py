@@ -23,6 +23,7 @@ from apps.core.models import ApiKey, DisplayName, HubProcess
 from apps.episodic.models import RetentionPolicy, Segment, TimelineWarning
 from apps.events.models import Delivery, Event, JobRun
 from apps.given.models import GivenAnswer
+from apps.imports.models import Import
 from apps.llm.models import Breaker, EmbeddingSpace, ModelCall, Price, ToolRunDay
 from apps.notes.models import (
     Compaction,
@@ -278,6 +279,7 @@ def models_and_work() -> None:
     fill(Breaker, lambda number, one: {"phase": "open"})
     fill(ToolRunDay, lambda number, one: {"day": NOW.date(), "runs": 1})
     fill(Consolidation)
+    fill(Import)
     fill(StoreItem)
     fill(RecallCheck)
     fill(DisplayName, lambda number, one: {"household_id": f"h{number}", "persona_id": ""})

@@ -65,6 +65,7 @@ STORES = {
     "conversations": _("conversations"),
     "erasures": _("erasures"),
     "events": _("events"),
+    "imports": _("imports"),
     "keys": _("keys"),
     "knowledge_sources": _("knowledge_sources"),
     "memberships": _("memberships"),

@@ -1,5 +1,7 @@
 """Reading and changing notes: every call holds the lock of the user, and works at the desk of the note."""
 
+from datetime import datetime
+
 from apps.core.domain.clock import SYSTEM_CLOCK, Clock, utcnow
 from apps.core.domain.errors import ConflictError, InvalidInputError, MemoryHubError, NotFoundError
 from apps.core.steps import Step, no_step
@@ -8,6 +10,7 @@ from apps.notes.domain.text import add_entry, digest, is_wide
 from apps.notes.files.desk import Change, Desk, Note, changed
 from apps.notes.files.folder import MAX_BYTES, too_large
 from apps.notes.files.lock import notes_lock
+from apps.notes.files.removal import note_delete
 from apps.notes.files.versions import DISK, add_version, text_of
 from apps.notes.models import ChangeKind, NoteVersion
 
@@ -143,3 +146,52 @@ def note_restore(
             return note.version
         version, _ = desk.write(lambda _: text, ChangeKind.RESTORE, note.text)
         return version
+
+
+def note_bring(
+    user_id: str,
+    place: NotePlace,
+    text: bytes,
+    *,
+    author: str,
+    written_at: datetime | None = None,
+    clock: Clock = SYSTEM_CLOCK,
+    is_dry: bool = False,
+) -> bool:
+    """Write a note of elsewhere where there is none. Return whether it was written, or would be; not if it is there.
+
+    written_at: becomes the time of the file. is_dry: change nothing. Raises ConflictError where a note has the name and
+    other words, InvalidInputError for one that is too large, UnavailableError.
+    """
+    if len(text) > MAX_BYTES:
+        raise too_large(place.name)
+    with notes_lock(user_id):
+        desk = Desk(user_id, place, author, utcnow(clock))
+        present = desk.folder.read(place) if is_dry else desk.look().text
+        if present is not None:
+            if present == text:
+                return False
+            raise ConflictError("There is a note of this name with other words.", code="note_exists")
+        if not is_dry:
+            desk.write(lambda _: text, ChangeKind.EDIT, None)
+            if written_at is not None:
+                desk.folder.set_time(place, written_at.timestamp())
+        return True
+
+
+def notes_take_back(user_id: str, *, brought_by: str, author: str, clock: Clock = SYSTEM_CLOCK) -> tuple[int, int]:
+    """Delete the notes that `brought_by` wrote and nobody has changed since. Return how many, and how many stay."""
+    versions = NoteVersion.objects.filter(user_id=user_id, author=brought_by)
+    deleted = kept = 0
+    for path in sorted(set(versions.values_list("place", flat=True))):
+        place = NotePlace(tuple(path.split("/")))
+        with notes_lock(user_id):
+            note = Desk(user_id, place, author, utcnow(clock)).look()
+        if note.text is None:
+            continue
+        if note.version is not None and note.version.author == brought_by:
+            note_delete(user_id, place, author=author, clock=clock)
+            deleted += 1
+        else:
+            kept += 1
+    return deleted, kept

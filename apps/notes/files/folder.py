@@ -135,6 +135,11 @@ class Folder:
                         os.unlink(aside, dir_fd=directory)
                 raise
 
+    def set_time(self, place: NotePlace, seconds: float) -> None:
+        """Say when the text of a file was written, in seconds since 1970."""
+        with self.directory(place) as directory:
+            os.utime(place.name, (seconds, seconds), dir_fd=directory, follow_symlinks=False)
+
     def displaced(self, place: NotePlace) -> list[Displaced]:
         """List what was written to files after they were exchanged, and what a killed process left of an exchange.
 

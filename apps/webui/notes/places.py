@@ -12,6 +12,7 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from apps.core.domain.errors import InvalidInputError, MemoryHubError
+from apps.core.models import IMPORT_ACTOR
 from apps.core.pauses import PERSON
 from apps.notes.domain.places import NotePlace, daily_place, is_note_name, parse_place
 from apps.notes.domain.settings import ConfigProblem
@@ -82,6 +83,8 @@ def who_wrote(version: NoteVersion, person: Person) -> str:
         return _("You")
     if version.author == "disk":
         return _("An editor on the disk")
+    if version.author.startswith(IMPORT_ACTOR):
+        return _("An import")
     return name if kind == "key" else version.author
 
 

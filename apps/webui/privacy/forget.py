@@ -32,6 +32,7 @@ STORES: dict[str, str | Promise] = {
     "conversations": gettext_lazy("Conversations, messages and what was learnt in them"),
     "receipts": gettext_lazy("Decisions between memories"),
     "store_items": gettext_lazy("What apps keep for themselves"),
+    "imports": gettext_lazy("Imports from other programs"),
     "knowledge_sources": gettext_lazy("Sources of knowledge"),
     "bridge": gettext_lazy("Links between what happened and memories"),
     "note_compactions": gettext_lazy("Drafts of shorter notes"),
