@@ -6,7 +6,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from apps.llm.domain.embedder import Vectors
-from apps.llm.embedding.embedder import embed_texts
+from apps.llm.embedding.embedder import current_scale, embed_texts
 from apps.rules.domain.contradiction.evidence import Reason
 from apps.rules.domain.documents.rule import RuleConfig, with_built_in
 from apps.rules.domain.engine.arbitration import Action, arbitrate
@@ -66,8 +66,10 @@ def decide_pairs(
 
 
 def decide(pair: LabelledPair, vectors: Mapping[str, Vectors], rule_for: RuleFor) -> Decision:
-    existing = MemoryRecord("existing", pair.older, _OLDER, embedding=vectors[pair.older])
-    candidate = MemoryRecord("candidate", pair.newer, _NEWER, embedding=vectors[pair.newer])
+    existing, candidate = (
+        MemoryRecord(side, text, at, embedding=vectors[text], curve=current_scale().statements)
+        for side, text, at in (("existing", pair.older, _OLDER), ("candidate", pair.newer, _NEWER))
+    )
     rule = rule_for(candidate)
     detection = detect(candidate, existing, rule.detection)
     result = arbitrate(candidate, existing, detection, rule.arbitration)

@@ -10,7 +10,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from apps.llm.embedding.embedder import embed_texts, known_share
+from apps.llm.embedding.embedder import current_scale, embed_texts, known_share
 from apps.rules.domain.engine.detection import detect, pairs_to_read
 from apps.rules.domain.engine.pair_judge import judge_pairs
 from apps.rules.domain.engine.record import MemoryRecord
@@ -53,7 +53,7 @@ def decide_matters(pairs: Sequence[Pair], rule_for: RuleFor, advance: Progress) 
             tuple(
                 MemoryRecord(
                     side, text, _FIRST + day * timedelta(days=1), user_id="bank", embedding=vectors[text],
-                    known_share=known_share(text),
+                    known_share=known_share(text), curve=current_scale().statements,
                 )
                 for side, text, day in (("newer", pair.newer, 1), ("older", pair.older, 0))
             )

@@ -14,7 +14,8 @@ import numpy as np
 import numpy.typing as npt
 
 from apps.core.domain.scope import Scope
-from apps.llm.services import can_read
+from apps.llm.domain.embedder import TextRole
+from apps.llm.services import can_read, current_scale
 from apps.retrieval.domain.bm25 import keyword_scores
 from apps.retrieval.domain.postings import Floats
 from apps.retrieval.domain.query import SearchMode, SearchQuery
@@ -80,7 +81,7 @@ def read_conversation(sample: Mapping[str, Any]) -> Conversation:
     rows = [make_row(place, one, vector) for place, (one, vector) in enumerate(zip(fields, turns, strict=True))]
     evidence = [frozenset(places[key] for key in one["evidence"] if key in places) for one in asked]
     questions = [one["question"] for one in asked]
-    return Conversation(name, rows, questions, embed(questions), evidence)
+    return Conversation(name, rows, questions, embed(questions, TextRole.QUERY), evidence)
 
 
 def make_row(place: int, fields: Mapping[str, Any], vector: npt.NDArray[np.float32]) -> IndexRow:
@@ -96,7 +97,7 @@ def make_row(place: int, fields: Mapping[str, Any], vector: npt.NDArray[np.float
 
 def make_store(rows: Sequence[IndexRow]) -> RowStore:
     """Return rows as searches read them."""
-    store = RowStore(len(rows[0].vector) // 4, CODED)
+    store = RowStore(len(rows[0].vector) // 4, CODED, current_scale())
     store.apply(rows)
     return store
 
@@ -161,7 +162,7 @@ def ask_stories(stories: Sequence[Story], mode: SearchMode, background: Backgrou
     parts = [rows[first:last] for first, last in pairwise(starts)]
     together = make_store(rows)
     asked: list[AskedMemories] = []
-    for place, vector in enumerate(embed([one.query or "" for one in told])):
+    for place, vector in enumerate(embed([one.query or "" for one in told], TextRole.QUERY)):
         question, own = told[place].query or "", parts[place]
         evidence = frozenset(row.id for row in own)
         other = parts[(place + len(parts) // 2) % len(parts)]

@@ -15,7 +15,7 @@ from typing import Any
 
 from apps.core.domain.scope import Scope
 from apps.llm.domain.embedder import TextRole, Vectors
-from apps.llm.embedding.embedder import embed_texts, known_share
+from apps.llm.embedding.embedder import current_scale, embed_texts, known_share
 from apps.retrieval.domain.content import content_hash
 from apps.retrieval.domain.query import SearchQuery
 from apps.retrieval.domain.ranking import rank_by_score, terms_of
@@ -96,8 +96,9 @@ class Memories:
         """Return a memory that is not active yet."""
         self.made += 1
         record = MemoryRecord(
-            str(self.made), text, moment, user_id=USER, embedding=self.embed(text), known_share=known_share(text)
-        )
+            str(self.made), text, moment, user_id=USER, embedding=self.embed(text), known_share=known_share(text),
+            curve=current_scale().statements,
+        )  # fmt: skip
         return Saved(self.made, record, holds)
 
     def near(self, candidate: Saved) -> list[Saved]:
@@ -112,7 +113,7 @@ class Memories:
     def store(self) -> RowStore:
         """Return the active memories as searches and comparisons read them."""
         rows = [row_of(memory) for memory in self.active.values()]
-        store = RowStore(len(rows[0].vector) // 4, CODED)
+        store = RowStore(len(rows[0].vector) // 4, CODED, current_scale())
         store.apply(rows)
         return store
 

@@ -69,6 +69,7 @@ READING_COMMANDS: frozenset[str] = frozenset(
         "doctor",
         "evaluate",
         "evaluate_conflicts",
+        "fit_scale",
         "measure",
         "measure_gateway",
         "messages",

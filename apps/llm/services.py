@@ -3,9 +3,16 @@
 Nothing inside the app below REST, admin and tasks imports this module.
 """
 
-from apps.llm.embedding.embedder import embed_texts, get_embedder, known_share
+from apps.llm.embedding.embedder import build_embedder, current_scale, embed_texts, get_embedder, known_share
 from apps.llm.embedding.reading import can_read
-from apps.llm.embedding.spaces import EmbeddingSpaceMismatchError, ensure_space, space_activate, space_get_or_create
+from apps.llm.embedding.scales import scale_of
+from apps.llm.embedding.spaces import (
+    EmbeddingSpaceMismatchError,
+    configured_space,
+    ensure_space,
+    space_activate,
+    space_get_or_create,
+)
 from apps.llm.gateway.chat import chat
 from apps.llm.gateway.context import RESERVATION_MARGIN_MS, GatewayPolicy, gateway_policy
 from apps.llm.gateway.rerank import Reranked, rerank, reranked_count

@@ -7,7 +7,7 @@ from typing import Any
 from apps.core.domain.errors import InvalidInputError
 from apps.core.domain.scope import Access
 from apps.llm.domain.embedder import EmbeddingError, normalise
-from apps.llm.services import embed_texts
+from apps.llm.services import current_scale, embed_texts
 from apps.rules.domain.documents.inheritance import deep_merge
 from apps.rules.domain.documents.problems import InvalidRuleError, RuleProblem
 from apps.rules.domain.documents.rule import RuleConfig, rule_from_document
@@ -104,4 +104,9 @@ def with_embeddings(candidate: MemoryRecord, existing: MemoryRecord) -> tuple[Me
         side, wrong, right = ("existing", other, one) if candidate.embedding is None else ("candidate", one, other)
         detail = f"Expected {len(right)} numbers, as the other memory's embedding has; got {len(wrong)}."
         raise InvalidInputError(detail, attr=f"{side}.embedding", code="dimension")
-    return replace(candidate, embedding=one), replace(existing, embedding=other), None
+    curve = current_scale().statements
+    candidate, existing = (
+        replace(candidate, embedding=one, curve=curve),
+        replace(existing, embedding=other, curve=curve),
+    )
+    return candidate, existing, None

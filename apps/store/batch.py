@@ -13,7 +13,7 @@ from apps.core.domain.errors import ForbiddenError, InvalidInputError, NotFoundE
 from apps.core.domain.scope import Access, Permission, Scope
 from apps.core.pauses import require_saving
 from apps.llm.domain.embedder import EmbeddingError, TextRole
-from apps.llm.services import EmbeddingSpaceMismatchError, embed_texts, ensure_space, get_embedder
+from apps.llm.services import EmbeddingSpaceMismatchError, configured_space, embed_texts
 from apps.store.domain.operations import MAX_TEXTS, Get, ListNamespaces, Namespace, Operation, Put, Search
 from apps.store.items import Embedded, OwnItems
 from apps.store.models import StoreItem
@@ -78,7 +78,7 @@ def embed(operations: Sequence[Operation]) -> Embedded:
         return Embedded()
     try:
         return Embedded(
-            ensure_space(get_embedder()),
+            configured_space(),
             dict(zip(texts, embed_texts(texts), strict=True)),
             dict(zip(queries, embed_texts(queries, TextRole.QUERY), strict=True)),
         )
@@ -109,7 +109,7 @@ def store_reembed() -> int:
     if not StoreItem.objects.exclude(texts=[]).exists():
         return 0
     try:
-        space = ensure_space(get_embedder())
+        space = configured_space()
     except EmbeddingSpaceMismatchError:
         return 0
     made, last = 0, 0

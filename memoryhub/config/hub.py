@@ -25,7 +25,7 @@ from memoryhub.config.context import ContextConfig, read_context
 from memoryhub.config.rerank import RerankConfig, read_rerank_config
 from memoryhub.config.sync import SyncConfig, read_sync
 
-EMBEDDERS = ("minilm", "e5", "openai", "hashing")
+EMBEDDERS = ("auto", "e5", "minilm", "openai", "hashing")
 ACCESS_LOGS = ("off", "text", "json")
 LOCAL_DIMENSION = 384
 API_KEY_MIN_CHARS = 32
@@ -38,7 +38,10 @@ DEFAULT_USER_FILE, OWNER = "default_user", "owner"
 
 @dataclass(frozen=True)
 class EmbeddingConfig:
-    """The embedder that computes the vectors, and how it is reached."""
+    """The embedder that computes the vectors, and how it is reached.
+
+    embedder: `auto` for the local one by which the hub has its vectors.
+    """
 
     embedder: str
     minilm_precision: str
@@ -374,9 +377,10 @@ def read_redis_url(env: Env) -> str | None:
 
 
 def read_embedding(env: Env) -> EmbeddingConfig:
-    """Read the embedder. Raises ImproperlyConfigured."""
+    """Read the embedder. Who chooses a precision of MiniLM has chosen MiniLM. Raises ImproperlyConfigured."""
+    usual = "minilm" if "MEMORYHUB_MINILM_PRECISION" in os.environ else "auto"
     config = EmbeddingConfig(
-        embedder=env.str("MEMORYHUB_EMBEDDER", "minilm", validate=validate.OneOf(EMBEDDERS)),
+        embedder=env.str("MEMORYHUB_EMBEDDER", usual, validate=validate.OneOf(EMBEDDERS)),
         minilm_precision=env.str("MEMORYHUB_MINILM_PRECISION", "int8", validate=validate.OneOf(["int8", "float32"])),
         openai_base_url=env.str("MEMORYHUB_EMBEDDING_BASE_URL", "") or None,
         openai_api_key=env.str("MEMORYHUB_EMBEDDING_API_KEY", "") or None,

@@ -22,7 +22,6 @@ WITHOUT_DATABASE = frozenset(
         "help",
         "makemessages",
         "messages",
-        "prepare_models",
         "restore",
         "spectacular",
         "startapp",

@@ -24,7 +24,7 @@ from apps.core.models import ApiKey
 from apps.core.processes import live_processes
 from apps.core.terminal import say, step
 from apps.events.services import schedules_ensure
-from apps.llm.services import ensure_space, get_embedder, prices_ensure
+from apps.llm.services import configured_space, prices_ensure
 from apps.notes.services import notes_prepare
 from apps.people.services import memberships_review
 from apps.semantic.services import outdated_words, refresh_words
@@ -81,7 +81,7 @@ def prepare(*, adopt_files: bool = False, patience: float = PATIENCE_SECONDS) ->
             require_own_key()
         with step("Preparing the embedding model"):
             call_command("prepare_models", verbosity=0)
-            ensure_space(get_embedder())
+            configured_space()
         if outdated_words().exists():
             with step("Updating keyword documents"):
                 refresh_words()

@@ -4,6 +4,7 @@ from django.db import connection, transaction
 
 from apps.core.domain.clock import SYSTEM_CLOCK, Clock, utcnow
 from apps.llm.domain.embedder import Embedder, EmbeddingError, EmbeddingSpaceId
+from apps.llm.embedding.embedder import follow_recorded, get_embedder
 from apps.llm.models import EmbeddingSpace
 from apps.llm.selectors import active_space
 
@@ -36,6 +37,19 @@ def ensure_space(embedder: Embedder, *, clock: Clock = SYSTEM_CLOCK) -> Embeddin
     if space.space_id != embedder.space:
         raise EmbeddingSpaceMismatchError(space.space_id, embedder.space)
     return space
+
+
+def configured_space() -> EmbeddingSpace:
+    """Return the active space, which must be that of the configured embedder (`ensure_space`).
+
+    Where the hub itself says which embedder that is, one that was changed meanwhile is taken. Raises EmbeddingError.
+    """
+    try:
+        return ensure_space(get_embedder())
+    except EmbeddingSpaceMismatchError:
+        if not follow_recorded():
+            raise
+        return ensure_space(get_embedder())
 
 
 def space_get_or_create(wanted: EmbeddingSpaceId, *, clock: Clock = SYSTEM_CLOCK) -> EmbeddingSpace:

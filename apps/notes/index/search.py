@@ -7,7 +7,7 @@ import apsw
 
 from apps.core.domain.errors import UnavailableError
 from apps.llm.domain.embedder import EmbeddingError, TextRole
-from apps.llm.services import can_read
+from apps.llm.services import can_read, current_scale
 from apps.notes.domain.search import (
     NoteHit,
     NoteSearch,
@@ -30,8 +30,9 @@ from apps.notes.index.vectors import (
 )
 from apps.retrieval.domain.text.asked import AskedTerms, asked_terms
 
-# Below it a vector is no reason to show a text. By MiniLM 11 questions and texts that had nothing to do with each other
-# stayed below 0.22, and 9 of 12 texts that answered a question in other words reached 0.25.
+# Below it a vector is no reason to show a text, on the scale of thresholds (`retrieval.domain.vectors.scale`). 11
+# questions and texts that had nothing to do with each other stayed below 0.22, and 9 of 12 texts that answered a
+# question in other words reached 0.25.
 LEAST_VECTOR = 0.25
 
 # So many texts by vectors, and as many by words, are put into one order; at least MIN_CANDIDATES.
@@ -142,10 +143,11 @@ def search_both(index: NoteIndex, connection: apsw.Connection, question: Questio
     found = index.postings.scores(connection, question.terms)
     words = found.top(question.candidates).keys()
     near |= cosines(connection, vector, words - near.keys()) if near else {}
+    least = current_scale().questions.cosine(LEAST_VECTOR)
     scores: dict[int, Scores] = {}
     for text in near.keys() | words:
         by_vector = vector_score(near[text]) if text in near else None
-        if found.of(text) or (by_vector is not None and by_vector >= LEAST_VECTOR):
+        if found.of(text) or (by_vector is not None and by_vector >= least):
             by_words = bm25_score(found.of(text), found.best)
             scores[text] = Scores(hybrid_score(by_vector, by_words), by_vector, by_words)
     return scores

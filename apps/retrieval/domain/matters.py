@@ -33,7 +33,8 @@ NEAR_PER_WORD = 0.05
 MIN_REPEATED = 0.3
 # A session of more memories than this is a conversation, word for word, and not notes taken of one.
 MAX_NOTES = 5
-# The least share of the older one's score, and, where a word of the question is missing, of its cosine with it.
+# The least share of the older one's score, and, where a word of the question is missing, of its cosine with it. Cosines
+# are on the scale of `vectors.scale`.
 MIN_SCORE = 0.3
 MIN_SIMILARITY = 0.75
 MAX_QUESTION = 0.5
@@ -59,7 +60,8 @@ class Asked:
 class Candidates:
     """The best rows that a search found in one store, best first; each array by their places.
 
-    words: of all of them, one after the other, and in owners whose they are. sizes: of their sessions.
+    similarities: with the question, on the scale. words: of all of them, one after the other, and in owners whose they
+    are. sizes: of their sessions.
     """
 
     store: RowStore
@@ -108,7 +110,7 @@ def find_matters(
     for store, start in zip(stores, starts, strict=False):
         places = np.flatnonzero((slots >= start) & (slots < start + store.size))
         if len(places) > 1:
-            similar = None if similarities is None else similarities[places]
+            similar = None if similarities is None else store.scale.questions.place_all(similarities[places])
             mine = slots[places] - start
             words, owners = store.word_lists.of(mine)
             sizes = store.sessions.sizes(mine)
@@ -152,6 +154,7 @@ def near_pairs(rows: Candidates, pairs: PlacePairs, is_unspaced: bool) -> PlaceP
     vectors, slots = rows.store.vectors, rows.slots
     # Not as one product: that would be shared out among all processors (`vectors.cosines`).
     cosines = np.vecdot(vectors[slots[pairs.older]], vectors[slots[pairs.newer]])
+    cosines = rows.store.scale.statements.place_all(cosines)
     if is_unspaced:
         counts, cosines = counts / TERMS_PER_WORD, np.minimum(cosines, UNSPACED_COSINE)
     in_conversation = rows.sizes > MAX_NOTES

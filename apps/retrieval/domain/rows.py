@@ -18,6 +18,7 @@ from apps.retrieval.domain.postings import Bools, Floats, Postings, Slots
 from apps.retrieval.domain.sessions import SESSION_KEY, Sessions
 from apps.retrieval.domain.vectors.graph import VectorGraph
 from apps.retrieval.domain.vectors.graph_file import StoredRows
+from apps.retrieval.domain.vectors.scale import PLAIN_SCALE, Scale
 from apps.retrieval.domain.word_lists import WordLists
 
 _PACK_AT_DEAD = 1_000
@@ -68,12 +69,14 @@ class RowStore:
     """One user's active rows in one embedding space of `dimension`.
 
     columns: what rows can be filtered by, those of SESSION_KEY among them. version: of the user's rows that it
-    holds, -1 for none. graph: finds near rows among those that it covers; the others are compared one by one, so that
-    what was saved a moment ago is found. Not thread-safe: its owner holds a lock while it changes or reads it.
+    holds, -1 for none. scale: what cosines of the space mean. graph: finds near rows among those that it covers; the
+    others are compared one by one, so that what was saved a moment ago is found. Not thread-safe: its owner holds a
+    lock while it changes or reads it.
     """
 
-    def __init__(self, dimension: int, columns: Sequence[str] = SESSION_KEY) -> None:
+    def __init__(self, dimension: int, columns: Sequence[str] = SESSION_KEY, scale: Scale = PLAIN_SCALE) -> None:
         self.dimension = dimension
+        self.scale = scale
         self.columns = tuple(columns)
         self.version = -1
         self.postings = Postings()

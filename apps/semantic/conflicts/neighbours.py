@@ -72,7 +72,10 @@ class Probe:
 
 @dataclass(frozen=True, eq=False)
 class Neighbour:
-    """A memory near a probe. id: its primary key. vector: a copy. shared: the weights (idf) of the words in common."""
+    """A memory near a probe. id: its primary key. vector: a copy. shared: the weights (idf) of the words in common.
+
+    cosine: on the scale of thresholds (`retrieval.domain.vectors.scale`).
+    """
 
     id: int
     vector: Vector
@@ -145,14 +148,16 @@ def nearest(store: RowStore, visible: Bools, cosines: npt.NDArray[np.float32], p
             shared[slots] += inverse_document_frequency(documents, len(slots))
     sharing = np.flatnonzero(shared)
     by_words = sharing[best_places(shared[sharing], store.ids[sharing], BY_WORDS)]
-    near = np.flatnonzero(visible & (cosines > MIN_COSINE - PRODUCT_ERROR))
+    curve = store.scale.statements
+    least = curve.cosine(MIN_COSINE)
+    near = np.flatnonzero(visible & (cosines > least - PRODUCT_ERROR))
     near = near[at_least_nth(cosines[near], BY_VECTOR, PRODUCT_ERROR)]
     exact = cosines_at(store.vectors, near, probe.vector)
     best = best_places(exact, store.ids[near], BY_VECTOR)
-    chosen = np.union1d(near[best[exact[best] > MIN_COSINE]], by_words)
+    chosen = np.union1d(near[best[exact[best] > least]], by_words)
     chosen = chosen[np.argsort(store.ids[chosen])]
     return [
-        Neighbour(int(store.ids[slot]), store.vectors[slot].copy(), float(cosine), float(shared[slot]))
+        Neighbour(int(store.ids[slot]), store.vectors[slot].copy(), curve.place(float(cosine)), float(shared[slot]))
         for slot, cosine in zip(chosen, cosines_at(store.vectors, chosen, probe.vector), strict=True)
     ]
 

@@ -19,6 +19,7 @@ from apps.core.domain.caches import MB, CacheState, list_cache
 from apps.core.per_process import PerProcess
 from apps.core.rate import Rate
 from apps.llm.selectors import EmbeddingSpace
+from apps.llm.services import scale_of
 from apps.retrieval.domain.planner import GRAPH_ROWS, GraphNeed
 from apps.retrieval.domain.rows import RowStore
 from apps.semantic.index.changes import active_counts, changes_in_parts, is_current
@@ -93,7 +94,7 @@ class IndexCache:
                 return {}
             for key in keys.values():
                 if key not in self._cached:
-                    self._cached[key] = CachedIndex(space.dimension)
+                    self._cached[key] = CachedIndex(space.dimension, scale_of(space.space_id))
                 self._cached.move_to_end(key)
             return {user: self._cached[key] for user, key in keys.items()}
 

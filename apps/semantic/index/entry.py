@@ -5,6 +5,7 @@ from collections.abc import Sequence
 
 from apps.retrieval.domain.planner import GraphNeed, graph_need
 from apps.retrieval.domain.rows import IndexRow, RowStore
+from apps.retrieval.domain.vectors.scale import PLAIN_SCALE, Scale
 from apps.semantic.index.changes import CODED
 
 
@@ -15,15 +16,15 @@ class CachedIndex:
     nbytes: its size as of the last refresh.
     """
 
-    def __init__(self, dimension: int) -> None:
+    def __init__(self, dimension: int, scale: Scale = PLAIN_SCALE) -> None:
         self.lock = threading.RLock()
-        self._dimension = dimension
+        self._dimension, self._scale = dimension, scale
         self.purged_at, self.has_new_purge = 0, False
         self.reset()
 
     def reset(self) -> None:
         """Forget all rows, so that the next refresh loads them."""
-        self.rows = RowStore(self._dimension, CODED)
+        self.rows = RowStore(self._dimension, CODED, self._scale)
         self.is_current = False  # whether the database had nothing new at the last comparison
         self.has_changed = False
         self.nbytes = self.rows.nbytes

@@ -14,7 +14,7 @@ import numpy as np
 from apps.core.domain.origin import WriteOrigin
 from apps.core.domain.scope import Scope
 from apps.llm.selectors import EmbeddingSpace
-from apps.llm.services import known_share
+from apps.llm.services import known_share, scale_of
 from apps.retrieval.domain.content import text_code
 from apps.retrieval.domain.rows import IndexRow, RowStore
 from apps.retrieval.domain.sessions import SESSION_KEY
@@ -93,7 +93,7 @@ def compare(candidates: Sequence[Candidate], context: SaveContext, now: datetime
     All rules are considered: the caller's key does not decide which one applies. Candidates without a
     vector are left out. Takes no lock of the database. Raises SpaceChangedError.
     """
-    probes = {}
+    probes, scale = {}, scale_of(context.space.space_id)
     for place, candidate in enumerate(candidates):
         draft = candidate.draft
         candidate.record = MemoryRecord(
@@ -111,6 +111,7 @@ def compare(candidates: Sequence[Candidate], context: SaveContext, now: datetime
             origin=draft.origin or WriteOrigin.APP,
             known_share=known_share(draft.content),
             embedding=candidate.vector,
+            curve=scale.statements,
         )
         candidate.rule = context.rules.matching(candidate.record)
         if candidate.vector is not None:
@@ -130,7 +131,7 @@ def compare(candidates: Sequence[Candidate], context: SaveContext, now: datetime
         comparison.versions = {user: store.version for user, store in zip(users, stores, strict=True)}
         stored = comparison.near(dict(zip(users, stores, strict=True)))
     if len(probes) > 1:
-        stored = compare_with_earlier(comparison, stored, context.space.dimension)
+        stored = compare_with_earlier(comparison, stored, context.space)
     comparison.detect(stored)
     return comparison
 
@@ -143,13 +144,13 @@ def compare_again(comparison: Comparison, versions: Mapping[str, int], space: Em
     """
     behind = {user: seen for user, seen in comparison.versions.items() if versions[user] != seen + 1}
     if behind:
-        stores = {user: RowStore(space.dimension, CODED) for user in behind}
+        stores = {user: RowStore(space.dimension, CODED, scale_of(space.space_id)) for user in behind}
         for user, changes in changes_since(behind, space).items():
             stores[user].apply(changes.rows)
         comparison.detect(comparison.near(stores))
 
 
-def compare_with_earlier(comparison: Comparison, stored: Found, dimension: int) -> dict[int, list[Neighbour]]:
+def compare_with_earlier(comparison: Comparison, stored: Found, space: EmbeddingSpace) -> dict[int, list[Neighbour]]:
     """Compare each candidate with the earlier ones near it. Return the stored memories that are still near enough.
 
     At most one of those that say the same will be active, so one of them is searched and all are compared: however
@@ -168,7 +169,7 @@ def compare_with_earlier(comparison: Comparison, stored: Found, dimension: int) 
         lexemes, vector = one.words["lexemes"], probe.vector.astype(np.float32).tobytes()
         row = IndexRow(first, True, coded, 0.0, 0.0, 1.0, 0.0, 1.0, lexemes, vector, text=probe.text)
         rows[one.key.user_id].append(row)
-    stores = {user: RowStore(dimension, _PLACED) for user in rows}
+    stores = {user: RowStore(space.dimension, _PLACED, scale_of(space.space_id)) for user in rows}
     for user, store in stores.items():
         store.apply(rows[user])
     probes = {

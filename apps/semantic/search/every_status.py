@@ -11,6 +11,7 @@ from pgvector.django import CosineDistance
 from apps.core.domain.clock import SYSTEM_CLOCK, Clock, utcnow
 from apps.core.domain.scope import Scope
 from apps.llm.selectors import EmbeddingSpace
+from apps.llm.services import scale_of
 from apps.retrieval.domain.query import Hit, Ranking, SearchQuery
 from apps.retrieval.domain.ranking import rank_by_score, terms_of, times_of
 from apps.retrieval.domain.rows import RowStore
@@ -48,7 +49,7 @@ def memories_rank(memories: MemoryQuerySet, query: SearchQuery, clock: Clock = S
         chosen = candidate_ids(memories, terms, vector, space)
         stores = []
         for rows in memory_rows(chosen, space).values():
-            store = RowStore(space.dimension, CODED)
+            store = RowStore(space.dimension, CODED, scale_of(space.space_id))
             store.apply(rows)
             stores.append(store)
         costs = read_search_costs(space.dimension)

@@ -15,6 +15,7 @@ import numpy.typing as npt
 
 from apps.core.domain.scope import Access
 from apps.llm.selectors import EmbeddingSpace
+from apps.llm.services import current_scale
 from apps.retrieval.domain.query import Hit, SearchQuery
 from apps.retrieval.domain.text.asked import AskedTerms
 from apps.retrieval.domain.text.terms import query_terms
@@ -26,14 +27,18 @@ from apps.semantic.models.filters import passes
 
 # What replaced many answers for the newest of them.
 MAX_OF_ONE = 3
-# Without a word of the search a memory counts from this cosine on. Unrelated sentences reach 0.33 with MiniLM.
+# Without a word of the search a memory counts from here on, on the scale of thresholds
+# (`retrieval.domain.vectors.scale`). Unrelated sentences reach 0.33.
 MIN_SIMILARITY = 0.35
 _REPLACING = (ConflictOutcome.SUPERSEDED_EXISTING, ConflictOutcome.KEPT_EXISTING)
 
 
 def speaks_of(has_word: bool, similarity: float | None) -> bool:
-    """Return whether a memory has a word of the query or a near meaning. similarity: None where it is not known."""
-    return has_word or (similarity or 0.0) >= MIN_SIMILARITY
+    """Return whether a memory has a word of the query or a near meaning.
+
+    similarity: by the configured embedder; None where it is not known.
+    """
+    return has_word or current_scale().questions.place(similarity or 0.0) >= MIN_SIMILARITY
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from django.db import connection
 from apps.core.domain.errors import InvalidInputError, UnavailableError
 from apps.llm.domain.embedder import EmbeddingError, TextRole, normalise
 from apps.llm.selectors import EmbeddingSpace
-from apps.llm.services import EmbeddingSpaceMismatchError, embed_texts, ensure_space, get_embedder
+from apps.llm.services import EmbeddingSpaceMismatchError, configured_space, embed_texts
 
 Vector = npt.NDArray[np.float32]
 T = TypeVar("T")
@@ -41,7 +41,7 @@ def current_space() -> EmbeddingSpace:
     space = _space
     if space is None:
         try:
-            space = _space = ensure_space(get_embedder())
+            space = _space = configured_space()
         except EmbeddingSpaceMismatchError as error:
             raise UnavailableError(str(error), retry_after=60, code="embedding_space_mismatch") from error
         except EmbeddingError as error:

@@ -11,10 +11,11 @@ from django.db.models import Exists, F, OuterRef
 
 from apps.core.domain.origin import WriteOrigin
 from apps.core.domain.scope import Scope
-from apps.llm.services import known_share
+from apps.llm.services import current_scale, known_share
 from apps.retrieval.domain.lexemes import LEXEMES_VERSION, document_lexemes
 from apps.retrieval.domain.substance import fullness, question_share
 from apps.retrieval.domain.text.terms import tokenize
+from apps.retrieval.domain.vectors.scale import PLAIN_SCALE
 from apps.rules.domain.engine.record import MemoryRecord
 from apps.semantic.domain.duplicates import DatedKey, DuplicateKey
 from apps.semantic.domain.memory import DEFAULT_IMPORTANCE, DEFAULT_SOURCE, TAGS, MemoryDraft
@@ -148,4 +149,5 @@ def record_from_row(row: Iterable[Any], vector: Vector | None) -> MemoryRecord:
         origin=WriteOrigin(origin),
         known_share=known_share(content),
         embedding=vector,
+        curve=(PLAIN_SCALE if vector is None else current_scale()).statements,
     )

@@ -22,8 +22,15 @@ def test_without_any_variable_defaults_of_design_hold():
     config = read_config()
     assert config.data_dir == Path.cwd() / "data"
     assert (config.host, config.port) == ("127.0.0.1", 8000)
-    assert config.embedding.embedder == "minilm"
+    assert config.embedding.embedder == "auto"
     assert config.database_settings() is None
+
+
+def test_precision_of_minilm_chooses_minilm(environment):
+    environment.setenv("MEMORYHUB_MINILM_PRECISION", "float32")
+    assert read_config().embedding.embedder == "minilm"
+    environment.setenv("MEMORYHUB_EMBEDDER", "e5")
+    assert read_config().embedding.embedder == "e5"
 
 
 @pytest.mark.parametrize(

@@ -10,6 +10,8 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn
 
 from apps.llm.domain.embedder import EmbeddingUnavailableError
 from apps.llm.embedding.e5.embedder import E5Embedder
+from apps.llm.embedding.embedder import get_embedder
+from apps.llm.embedding.minilm.embedder import MiniLMEmbedder
 from apps.llm.embedding.minilm.preparation import prepare
 from apps.llm.embedding.minilm.source import Precision
 
@@ -29,21 +31,21 @@ class Command(BaseCommand):
         )
 
     def handle(self, *args: Any, **options: Any) -> None:
-        config = settings.MEMORYHUB.embedding
         quiet = options["verbosity"] == 0
-        if config.embedder == "e5" and options["precision"] is None:
-            try:
-                E5Embedder(config.threads).check()
-            except EmbeddingUnavailableError as error:
-                raise CommandError(str(error)) from error
+        try:
+            embedder = get_embedder()
+            if isinstance(embedder, E5Embedder) and options["precision"] is None:
+                embedder.check()
+                if not quiet:
+                    self.stdout.write("The files of e5, which come with MemoryHub, are whole.")
+                return
+        except EmbeddingUnavailableError as error:
+            raise CommandError(str(error)) from error
+        if not isinstance(embedder, MiniLMEmbedder) and options["precision"] is None:
             if not quiet:
-                self.stdout.write("The files of e5, which come with MemoryHub, are whole.")
+                self.stdout.write(f"Nothing to prepare: MEMORYHUB_EMBEDDER is {settings.MEMORYHUB.embedding.embedder}.")
             return
-        if config.embedder != "minilm" and options["precision"] is None:
-            if not quiet:
-                self.stdout.write(f"Nothing to prepare: MEMORYHUB_EMBEDDER is {config.embedder}.")
-            return
-        precision = Precision(options["precision"] or config.minilm_precision)
+        precision = Precision(options["precision"] or embedder.space.model.partition("/")[2])
         models_dir = Path(settings.MODELS_DIR)
         columns = (TextColumn("{task.description}"), BarColumn(), TimeElapsedColumn())
         with Progress(*columns, console=Console(stderr=True), disable=quiet, transient=True) as progress:

@@ -124,7 +124,7 @@ def is_only_near(signal: Signal, candidate: MemoryRecord, existing: MemoryRecord
 
 
 def cosine_of(candidate: MemoryRecord, existing: MemoryRecord) -> float | None:
-    """Return the cosine of the two unit vectors.
+    """Return the cosine of the two unit vectors, on the scale of thresholds (`retrieval.domain.vectors.scale`).
 
     None where one is missing, they are of different length, or the embedder does not know enough of the texts.
     """
@@ -134,7 +134,7 @@ def cosine_of(candidate: MemoryRecord, existing: MemoryRecord) -> float | None:
     if one is None or other is None or one.shape != other.shape:
         return None
     cosine = float(np.dot(one, other))
-    return max(-1.0, min(1.0, cosine)) if math.isfinite(cosine) else None
+    return candidate.curve.place(max(-1.0, min(1.0, cosine))) if math.isfinite(cosine) else None
 
 
 def semantic_signal(cosine: float | None, key: str, config: DetectionConfig) -> Signal | None:

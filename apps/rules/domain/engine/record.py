@@ -7,6 +7,7 @@ import numpy as np
 import numpy.typing as npt
 
 from apps.core.domain.origin import WriteOrigin
+from apps.retrieval.domain.vectors.scale import PLAIN_SCALE, Curve
 
 SOURCE_ORDER = ("user", "conversation", "skill", "system", "inferred")
 
@@ -18,7 +19,8 @@ class MemoryRecord:
     key: what the caller calls it, "candidate" for one that is not stored yet. importance: in [0, 1]. timestamp:
     aware, when it happened, else when it was saved. agent, personality, project: where it holds, unless it is
     global. type: what it is. origin: whom it comes from, which no content says. known_share: how much of the content
-    the embedder knows, in [0, 1]. embedding: unit vector, float32; None where there is none.
+    the embedder knows, in [0, 1]. embedding: unit vector, float32; None where there is none. curve: what cosines of
+    such vectors mean.
     """
 
     key: str
@@ -38,6 +40,7 @@ class MemoryRecord:
     origin: WriteOrigin = WriteOrigin.APP
     known_share: float = 1.0
     embedding: npt.NDArray[np.float32] | None = field(default=None, repr=False)
+    curve: Curve = field(default=PLAIN_SCALE.statements, repr=False)
 
 
 def source_rank(source: str) -> int:
