@@ -12,9 +12,9 @@ import socket
 import ssl
 import threading
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import cache
-from typing import Any
+from typing import Any, Generic, NamedTuple, TypeVar
 
 import httpcore2
 import httpx2
@@ -101,6 +101,48 @@ class CallConnection:
         """Have the end of an answer read, so that its connection can be used again."""
         if isinstance(response.stream, httpx2.SyncByteStream):
             response.stream = _DrainedStream(response.stream, self)
+
+
+C = TypeVar("C")
+
+
+class BorrowedClient(NamedTuple, Generic[C]):
+    """A client that makes one call at a time, and its connection."""
+
+    client: C
+    connection: CallConnection
+
+
+class ClientPool(Generic[C]):
+    """The clients of one server, each for one call at a time. new_client: creates one over an HTTP client."""
+
+    def __init__(self, new_client: Callable[[httpx2.Client], C]) -> None:
+        self._new_client = new_client
+        self._idle: PerProcess[list[BorrowedClient[C]]] = PerProcess(list)
+
+    @contextlib.contextmanager
+    def borrow(self, deadline: float) -> Iterator[BorrowedClient[C]]:
+        """Lend a client to a call that must be over at `deadline`; afterwards it serves others, or is closed."""
+        idle = self._idle.get()
+        try:
+            borrowed = idle.pop()
+        except IndexError:
+            connection = CallConnection()
+            borrowed = BorrowedClient(self._new_client(connection.http), connection)
+        try:
+            with borrowed.connection.watch(deadline):
+                yield borrowed
+        finally:
+            if borrowed.connection.is_interrupted:
+                borrowed.connection.http.close()
+            else:
+                idle.append(borrowed)
+
+    def close(self) -> None:
+        """Close the idle clients of this process; the next call opens new ones."""
+        for idle in self._idle.forget():
+            for _, connection in idle:
+                connection.http.close()
 
 
 class _DrainedStream(httpx2.SyncByteStream):

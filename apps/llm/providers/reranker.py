@@ -1,14 +1,13 @@
 """A reranker behind an address (docs/decisions/0089)."""
 
 import time
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Sequence
 from urllib.parse import urlsplit
 
 import httpx2
 from django.conf import settings
 
-from apps.core.http_calls import CallConnection
+from apps.core.http_calls import ClientPool
 from apps.core.per_process import PerProcess
 from apps.llm.domain.chat import ErrorKind
 from apps.llm.domain.rerank import RerankError, RerankFormat, make_request, read_scores, status_error
@@ -48,16 +47,16 @@ class Reranker:
         self._headers = {"Content-Type": "application/json", "Accept-Encoding": "identity"}
         if api_key:
             self._headers["Authorization"] = f"Bearer {api_key}"
-        self._idle: PerProcess[list[CallConnection]] = PerProcess(list)
+        self._pool = ClientPool(lambda http: http)
 
     def scores(self, question: str, texts: Sequence[str]) -> list[float]:
         """Return how well each text answers a question, in the order of the texts. Raises RerankError."""
         deadline = time.monotonic() + self.timeout_seconds
         kind = ErrorKind.CONNECTION
-        with self.borrow(deadline) as connection:
+        with self._pool.borrow(deadline) as (http, _):
             try:
                 return read_scores(
-                    self.post(connection, make_request(self._format, self._sent_model, question, texts)), len(texts)
+                    self.post(http, make_request(self._format, self._sent_model, question, texts)), len(texts)
                 )
             except httpx2.TimeoutException:
                 kind = ErrorKind.TIMEOUT
@@ -68,11 +67,9 @@ class Reranker:
         # Outside of `except`, so that the error does not hang on the client's, which holds the key.
         raise RerankError(kind)
 
-    def post(self, connection: CallConnection, body: bytes) -> bytes:
+    def post(self, http: httpx2.Client, body: bytes) -> bytes:
         """Return the body of the answer. Raises RerankError for a status or a length that no order has."""
-        request = connection.http.stream(
-            "POST", self._url, content=body, headers=self._headers, timeout=self.timeout_seconds
-        )
+        request = http.stream("POST", self._url, content=body, headers=self._headers, timeout=self.timeout_seconds)
         with request as response:
             refused = status_error(response.status_code)
             if refused is not None:
@@ -84,28 +81,9 @@ class Reranker:
                     raise RerankError(ErrorKind.BAD_RESPONSE)
             return content
 
-    @contextmanager
-    def borrow(self, deadline: float) -> Iterator[CallConnection]:
-        """Lend a connection to a question that must be over at `deadline`; then it serves others, or is closed."""
-        idle = self._idle.get()
-        try:
-            connection = idle.pop()
-        except IndexError:
-            connection = CallConnection()
-        try:
-            with connection.watch(deadline):
-                yield connection
-        finally:
-            if connection.is_interrupted:
-                connection.http.close()
-            else:
-                idle.append(connection)
-
     def close(self) -> None:
         """Close the idle connections of this process; the next question opens new ones."""
-        for idle in self._idle.forget():
-            for connection in idle:
-                connection.http.close()
+        self._pool.close()
 
 
 def configured_reranker() -> Reranker | None:

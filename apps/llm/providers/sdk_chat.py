@@ -2,16 +2,15 @@
 
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Generator, Iterator
-from contextlib import closing, contextmanager
+from collections.abc import Callable, Generator
+from contextlib import closing
 from types import ModuleType
-from typing import Any, ClassVar, Generic, NamedTuple, TypeVar
+from typing import Any, ClassVar, Generic, TypeVar
 
 import httpx2
 
 from apps.core.domain.clock import SYSTEM_CLOCK, Clock
-from apps.core.http_calls import CallConnection
-from apps.core.per_process import PerProcess
+from apps.core.http_calls import ClientPool
 from apps.llm.domain.chat import ChatRequest, ChatStream, Completion, TextChunk, Timeouts, Usage
 from apps.llm.providers.answers import AnswerBuilder, AnswerDelta, listed_models
 from apps.llm.providers.endpoint import Endpoint
@@ -26,13 +25,6 @@ def http_timeout(timeouts: Timeouts, *, streams: bool) -> httpx2.Timeout:
     """Return the timeouts of single operations. streams: whether the answer comes in pieces."""
     connect = min(timeouts.connect, timeouts.total)
     return httpx2.Timeout(timeouts.idle if streams else timeouts.total, connect=connect, pool=connect)
-
-
-class BorrowedClient(NamedTuple, Generic[C]):
-    """An SDK's client over a connection of its own."""
-
-    client: C
-    connection: CallConnection
 
 
 class SdkChat(ABC, Generic[C]):
@@ -50,7 +42,7 @@ class SdkChat(ABC, Generic[C]):
         self.model = endpoint.model
         self.timeouts = endpoint.timeouts
         self._errors = ErrorTranslator(endpoint, self.sdk, self.sdk_error, clock)
-        self._idle: PerProcess[list[BorrowedClient[C]]] = PerProcess(list)
+        self._pool = ClientPool(self.new_client)
 
     @abstractmethod
     def new_client(self, http: httpx2.Client) -> C:
@@ -78,7 +70,7 @@ class SdkChat(ABC, Generic[C]):
         answer = AnswerBuilder(request, request.model or self.model)
         failed: Exception | None = None
         with (
-            self.borrow(deadline) as (client, connection),
+            self._pool.borrow(deadline) as (client, connection),
             closing(self.stream_deltas(client, request, http_timeout(timeouts, streams=True))) as deltas,
         ):
             try:
@@ -115,7 +107,7 @@ class SdkChat(ABC, Generic[C]):
         """Return what `ask` does with a client. Raises ChatError; used: what is lost if that happens on the way."""
         timeouts = timeouts or self.timeouts
         deadline = time.monotonic() + timeouts.total
-        with self.borrow(deadline) as (client, _):
+        with self._pool.borrow(deadline) as (client, _):
             try:
                 return ask(client, http_timeout(timeouts, streams=False))
             except self._errors.raised as error:
@@ -125,24 +117,4 @@ class SdkChat(ABC, Generic[C]):
 
     def close(self) -> None:
         """Close the idle connections of this process; the next call opens new ones."""
-        for idle in self._idle.forget():
-            for _, connection in idle:
-                connection.http.close()
-
-    @contextmanager
-    def borrow(self, deadline: float) -> Iterator[BorrowedClient[C]]:
-        """Lend a client to a call that must be over at `deadline`; afterwards it serves others, or is closed."""
-        idle = self._idle.get()
-        try:
-            borrowed = idle.pop()
-        except IndexError:
-            connection = CallConnection()
-            borrowed = BorrowedClient(self.new_client(connection.http), connection)
-        try:
-            with borrowed.connection.watch(deadline):
-                yield borrowed
-        finally:
-            if borrowed.connection.is_interrupted:
-                borrowed.connection.http.close()
-            else:
-                idle.append(borrowed)
+        self._pool.close()
