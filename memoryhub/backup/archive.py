@@ -81,14 +81,10 @@ class ArchiveWriter:
         member = zipfile.ZipInfo(name)
         member.external_attr = 0o600 << 16
         member.compress_type = zipfile.ZIP_DEFLATED if compress else zipfile.ZIP_STORED
-        digest, size = hashlib.sha256(), 0
         with self._archive.open(member, "w", force_zip64=True) as target:
-            while chunk := content.read(CHUNK):
-                digest.update(chunk)
-                size += len(chunk)
-                target.write(chunk)
-        self.manifest.files[name] = [size, digest.hexdigest()]
-        return digest.hexdigest()
+            size, digest = copy_measured(content, target)
+        self.manifest.files[name] = [size, digest]
+        return digest
 
     def finish(self) -> None:
         """Add the manifest."""
@@ -186,15 +182,21 @@ def is_expected(name: str) -> bool:
     return name in (*FILES, DATABASE) or (len(path.parts) > 1 and path.parts[0] in FOLDERS)
 
 
+def copy_measured(source: IO[bytes], target: IO[bytes]) -> tuple[int, str]:
+    """Copy a file to its end; return how many bytes it has, and their SHA-256. Raises OSError."""
+    digest, size = hashlib.sha256(), 0
+    while chunk := source.read(CHUNK):
+        digest.update(chunk)
+        size += len(chunk)
+        target.write(chunk)
+    return size, digest.hexdigest()
+
+
 def copy_member(archive: zipfile.ZipFile, manifest: Manifest, name: str, target: IO[bytes]) -> None:
     """Write a member into a file. Raises BackupError when it is not what the manifest says, and OSError."""
-    digest, size = hashlib.sha256(), 0
     with archive.open(name) as source:
-        while chunk := source.read(CHUNK):
-            digest.update(chunk)
-            size += len(chunk)
-            target.write(chunk)
-    if [size, digest.hexdigest()] != manifest.files[name]:
+        measured = copy_measured(source, target)
+    if [*measured] != manifest.files[name]:
         raise BackupError(f"{name} in the backup is damaged: its checksum differs.")
 
 

@@ -18,7 +18,6 @@ from typing import BinaryIO
 
 import psycopg
 from django.conf import settings
-from psycopg import sql
 
 from apps.core.db.watch import connect_plainly
 from apps.core.domain.errors import UnavailableError
@@ -26,7 +25,7 @@ from apps.episodic.selectors import segment_checksums
 from apps.episodic.services import kept_files, maintenance_lock
 from apps.notes.selectors import MAX_NOTE_BYTES, notes_kept
 from memoryhub.backup.archive import DATABASE, FILES, SUFFIX, ArchiveWriter, BackupError, Manifest, whole_file
-from memoryhub.backup.server import DUMP, running_tool
+from memoryhub.backup.server import DUMP, count_rows, running_tool
 from memoryhub.postgres.config import ROLE
 
 # For how long a maintenance of the timeline is waited for.
@@ -107,7 +106,8 @@ def write_all(writer: ArchiveWriter, *, secrets: bool) -> None:
             raise BackupError(error.detail) from error
         if writer.manifest.has_database:
             add_database(writer, snapshot)
-            writer.manifest.rows = count_rows(connection)
+            tables = [name for (name,) in connection.execute(_TABLES).fetchall()]
+            writer.manifest.rows = {name: count_rows(connection, name) for name in tables}
     add_notes(writer)
     add_settings(writer, secrets=secrets)
 
@@ -122,16 +122,6 @@ def begin_snapshot(connection: psycopg.Connection, manifest: Manifest) -> str:
         list(key) for key in connection.execute("SELECT app, name FROM django_migrations ORDER BY id")
     ]
     return str(row[0])
-
-
-def count_rows(connection: psycopg.Connection) -> dict[str, int]:
-    """Return how many rows each table has in the snapshot."""
-    tables = [name for (name,) in connection.execute(_TABLES).fetchall()]
-    counts = {}
-    for name in tables:
-        row = connection.execute(sql.SQL("SELECT count(*) FROM {}").format(sql.Identifier(name))).fetchone()
-        counts[name] = int(row[0]) if row else 0
-    return counts
 
 
 def add_segments(writer: ArchiveWriter) -> None:

@@ -11,11 +11,11 @@ from pathlib import Path
 import psycopg
 from django.conf import settings
 from django.db.migrations.loader import MigrationLoader
-from psycopg import sql
 
 from apps.core.files import sync_directory
 from memoryhub.backup.archive import DATABASE, BackupError, Manifest, copy_member, extract, opened_archive
-from memoryhub.backup.server import RESTORE, running_tool
+from memoryhub.backup.server import RESTORE, count_rows, running_tool
+from memoryhub.postgres.check import known_migrations
 from memoryhub.postgres.config import SUPERUSER
 from memoryhub.postgres.server import MAJOR_VERSION, EmbeddedDatabase, EmbeddedDatabaseError
 from memoryhub.process.startup import RESTORING
@@ -78,9 +78,7 @@ def require_empty(target: Path) -> None:
 
 def require_known(manifest: Manifest) -> None:
     """Raise BackupError for a backup of a newer version than this one."""
-    known = MigrationLoader(None)
-    names = set(known.disk_migrations) | {key for one in known.disk_migrations.values() for key in one.replaces}
-    if {(app, name) for app, name in manifest.migrations} - names:
+    if {(app, name) for app, name in manifest.migrations} - known_migrations(MigrationLoader(None)):
         raise BackupError(
             f"The backup was made by a newer MemoryHub ({manifest.hub}) than this one. Install that version, and "
             "restore with it."
@@ -129,7 +127,7 @@ def compare_rows(database: EmbeddedDatabase, manifest: Manifest) -> None:
     """Raise BackupError when a table has other rows than it had in the backup; have the planner know all of them."""
     with database.connect() as connection:
         for name, count in manifest.rows.items():
-            counted = connection.execute(sql.SQL("SELECT count(*) FROM {}").format(sql.Identifier(name))).fetchone()
-            if counted != (count,):
-                raise BackupError(f"The table {name} has {counted and counted[0]} rows, and had {count} in the backup.")
+            counted = count_rows(connection, name)
+            if counted != count:
+                raise BackupError(f"The table {name} has {counted} rows, and had {count} in the backup.")
         connection.execute("ANALYZE")

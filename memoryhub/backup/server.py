@@ -1,4 +1,4 @@
-"""The tools of the embedded PostgreSQL for a dump, and for loading one."""
+"""What a backup and its restore ask of the database: the tools for a dump and for loading one, and counts of rows."""
 
 import os
 import subprocess
@@ -7,6 +7,9 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import IO, Any
+
+import psycopg
+from psycopg import sql
 
 from memoryhub.backup.archive import BackupError
 from memoryhub.postgres.config import DATABASE
@@ -53,10 +56,17 @@ def running_tool(
                     stream.close()
         if process.wait():
             said.seek(0)
-            raise BackupError(f"{program} failed: {last_line(said)}")
+            raise BackupError(f"{program} failed: {first_error(said)}")
 
 
-def last_line(said: IO[bytes]) -> str:
+def count_rows(connection: psycopg.Connection, table: str) -> int:
+    """Return how many rows a table has."""
+    row = connection.execute(sql.SQL("SELECT count(*) FROM {}").format(sql.Identifier(table))).fetchone()
+    assert row is not None
+    return int(row[0])
+
+
+def first_error(said: IO[bytes]) -> str:
     """Return what a program said first of its failure. The context, which may quote rows, is left out."""
     lines = [line for line in said.read(1 << 16).decode(errors="replace").splitlines() if "error:" in line]
     return lines[0].partition("error: ")[2] if lines else "it said nothing"

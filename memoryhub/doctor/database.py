@@ -14,7 +14,7 @@ from apps.core.health import OK, run_checks
 from apps.core.pages.sayings import say
 from apps.monitor.domain.problems import Problem, ProblemSeverity
 from apps.monitor.services import DATABASE_CHECK, HUB_PERMISSION, database_problem
-from memoryhub.postgres.check import judge
+from memoryhub.postgres.check import judge, known_migrations
 from memoryhub.problems.processes import disk_problems
 
 MAX_NAMES = 5
@@ -105,10 +105,7 @@ def newer_tables() -> Iterator[Problem]:
     """Yield that a newer version of the hub has migrated the database: this one may misread it."""
     loader = MigrationLoader(connection)
     own = {app for app, _ in loader.disk_migrations}
-    unknown = {key for key in loader.applied_migrations if key[0] in own} - set(loader.disk_migrations)
-    # What a squashed migration replaced is known.
-    replaced = {key for migration in loader.disk_migrations.values() for key in migration.replaces}
-    if unknown - replaced:
+    if {key for key in loader.applied_migrations if key[0] in own} - known_migrations(loader):
         yield finding(
             "migrations_unknown",
             ProblemSeverity.CRITICAL,

@@ -92,6 +92,13 @@ def segment_findings(*, thorough: bool = False) -> Iterator[Problem]:
         yield finding("segments_unread", WARNING, said % {"n": len(report.failures)}, str(REPAIR))
 
 
+def counted(*kinds: tuple[str, int, ProblemSeverity, str, str]) -> Iterator[Problem]:
+    """Yield a finding of each kind that there is any of: code, how many, how bad, the sentence with %(n)s, advice."""
+    for code, count, severity, sentence, advice in kinds:
+        if count:
+            yield finding(code, severity, sentence % {"n": f"{count:,}"}, advice)
+
+
 def note_findings(*, thorough: bool = False) -> Iterator[Problem]:
     """Yield how many notes differ from their versions."""
     try:
@@ -100,7 +107,7 @@ def note_findings(*, thorough: bool = False) -> Iterator[Problem]:
         return
     # While nothing runs nobody looks at the disk.
     unseen = WARNING if live_processes() else NOTICE
-    for code, count, severity, sentence, advice in (
+    yield from counted(
         (
             "notes_missing",
             found.missing,
@@ -137,9 +144,7 @@ def note_findings(*, thorough: bool = False) -> Iterator[Problem]:
             ngettext("%(n)s note cannot be read.", "%(n)s notes cannot be read.", found.unreadable),
             gettext("Check who owns the files, their size (5 MB at most), and hard links to them."),
         ),
-    ):
-        if count:
-            yield finding(code, severity, sentence % {"n": f"{count:,}"}, advice)
+    )
 
 
 def index_findings(*, thorough: bool = False) -> Iterator[Problem]:
@@ -154,7 +159,7 @@ def index_findings(*, thorough: bool = False) -> Iterator[Problem]:
             % {"stored": stored, "configured": configured},
             gettext("Set MEMORYHUB_EMBEDDER to the model of the vectors, or run `manage.py reembed`."),
         )
-    for code, count, severity, sentence, advice in (
+    yield from counted(
         (
             "index_without_vector",
             found.without_vector,
@@ -199,9 +204,7 @@ def index_findings(*, thorough: bool = False) -> Iterator[Problem]:
             ),
             gettext("They are not used, and made again. `manage.py build_index --rebuild` does so now."),
         ),
-    ):
-        if count:
-            yield finding(code, severity, sentence % {"n": f"{count:,}"}, advice)
+    )
 
 
 # With every file read from end to end.

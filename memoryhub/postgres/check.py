@@ -4,6 +4,7 @@ from typing import Any
 
 import psycopg
 from django.db import connections
+from django.db.migrations.loader import MigrationLoader
 
 from apps.core.db.sessions import find_session_fault, is_direct, session_alias
 
@@ -65,6 +66,12 @@ def require_fit_server(settings: dict[str, Any]) -> None:
         if password := settings.get("PASSWORD"):
             message = message.replace(str(password), "…")
         raise DatabaseUnfitError(f"The server that DATABASE_URL names cannot be used: {message}") from None
+
+
+def known_migrations(loader: MigrationLoader) -> set[tuple[str, str]]:
+    """Return app and name of every migration that this version has, or has squashed into another one."""
+    replaced = {key for migration in loader.disk_migrations.values() for key in migration.replaces}
+    return loader.disk_migrations.keys() | replaced
 
 
 def require_sessions() -> None:

@@ -44,13 +44,13 @@ class Examined:
 
     @property
     def verdict(self) -> Verdict:
-        """Return the result; one that was left out has none of its own."""
-        return verdict_of(self.findings or ())
+        """Return the result; one that was left out has none of its own. A notice is no warning."""
+        worst = max((finding.severity for finding in self.findings or ()), default=ProblemSeverity.NOTICE)
+        return {ProblemSeverity.CRITICAL: Verdict.PROBLEMS, ProblemSeverity.WARNING: Verdict.WARNINGS}.get(
+            worst, Verdict.SOUND
+        )
 
 
-def verdict_of(findings: Iterable[Problem]) -> Verdict:
-    """Return what findings come to. A notice is no warning."""
-    worst = max((finding.severity for finding in findings), default=ProblemSeverity.NOTICE)
-    return {ProblemSeverity.CRITICAL: Verdict.PROBLEMS, ProblemSeverity.WARNING: Verdict.WARNINGS}.get(
-        worst, Verdict.SOUND
-    )
+def verdict_of(examined: Iterable[Examined]) -> Verdict:
+    """Return what examinations come to: the worst of their results."""
+    return max((one.verdict for one in examined), default=Verdict.SOUND)

@@ -43,7 +43,7 @@ class Command(BaseCommand):
                 examined.append(one)
                 if not options["json"]:
                     self.print_examined(one)
-        verdict = verdict_of(finding for one in examined for finding in one.findings or ())
+        verdict = verdict_of(examined)
         if options["json"]:
             self.stdout.write(json.dumps(report_of(examined, verdict), indent=2, ensure_ascii=False))
         else:
