@@ -7,6 +7,7 @@ from enum import StrEnum
 from typing import Any, TypeAlias
 
 from apps.core.domain.origin import WriteOrigin
+from apps.core.domain.unseen import storable
 
 # Of the moments that files name: what is earlier is none.
 FIRST_MOMENT = datetime(1990, 1, 1, tzinfo=UTC)
@@ -106,10 +107,8 @@ Found: TypeAlias = FoundMemory | FoundEvent | FoundNote | Refused
 
 
 def clean_text(value: Any) -> str:
-    """Return a text that the database can hold: without NUL, and with a mark for halves of characters."""
-    if not isinstance(value, str):
-        return ""
-    return value.replace("\x00", "").encode("utf-8", "replace").decode()
+    """Return a text that the database can hold; an empty one for what is no text."""
+    return storable(value) if isinstance(value, str) else ""
 
 
 def clean_title(value: Any) -> str:

@@ -59,7 +59,7 @@ def look(*, user_id: str, kind: Kind, path: Path, from_user: str = "", progress:
     reading = Reading(user_id, from_user)
     shown = 0
     with open_source(path) as entries:
-        total = total_bytes(kind, entries)
+        total = total_bytes(kind, entries, reading)
         for found in units(kind, entries, reading):
             keeper.add(found)
             if keeper.is_full:
@@ -116,7 +116,7 @@ class ImportWork:
         record, kind = self.record, Kind(self.record.kind)
         reading, position = Reading(record.user_id, record.from_user), 0
         with open_source(path) as entries:
-            record.total = total_bytes(kind, entries)
+            record.total = total_bytes(kind, entries, reading)
             record.save(update_fields=["total"])
             for found in units(kind, entries, reading):
                 position += 1

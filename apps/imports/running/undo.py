@@ -14,7 +14,6 @@ from apps.notes.services import notes_take_back
 from apps.semantic.services import Selection, confirmed_of, decisions_take_back, memories_delete, memories_learnt
 
 CHUNK = 200
-UNDOABLE = (ImportState.DONE, ImportState.FAILED, ImportState.RUNNING, ImportState.UNDOING)
 
 
 def import_undo(*, record: Import, clock: Clock = SYSTEM_CLOCK, step: Step = no_step) -> Import:
@@ -22,14 +21,14 @@ def import_undo(*, record: Import, clock: Clock = SYSTEM_CLOCK, step: Step = no_
 
     Decisions of rules about its memories are reverted first, with receipts, so that what they had replaced or changed
     is as before. Memories can be restored and notes have versions; events are removed for good. Memories that someone
-    has confirmed since stay, and so do notes that someone has changed. Raises ConflictError for one that was undone or
-    has not begun, ImportBusyError, MaintenanceRunningError, UnavailableError.
+    has confirmed since stay, and so do notes that someone has changed. Raises ConflictError for one that was undone,
+    ImportBusyError, MaintenanceRunningError, UnavailableError.
     """
     with try_session_lock(IMPORT_LOCKS, record.pk) as is_alone:
         if not is_alone:
             raise ImportBusyError
         record.refresh_from_db()
-        if record.state not in UNDOABLE:
+        if record.state == ImportState.UNDONE:
             raise ConflictError("There is nothing to undo about this import.", code="nothing_to_undo")
         record.state = ImportState.UNDOING
         record.save(update_fields=["state"])

@@ -57,16 +57,21 @@ def units(kind: Kind, entries: Sequence[Entry], reading: Reading) -> Iterator[li
     selected = form.select(entries)
     if not selected:
         raise SourceError(f"Nothing in it is {NAMES[kind]}: is this the right kind?", code="nothing_found")
-    if kind is Kind.MEM0:
+    if asks_for_users(kind, reading):
         look_for_users(selected, reading)
     for entry in selected:
         yield from form.read(reading, entry)
 
 
-def total_bytes(kind: Kind, entries: Sequence[Entry]) -> int:
+def total_bytes(kind: Kind, entries: Sequence[Entry], reading: Reading) -> int:
     """Return how many bytes will be read."""
-    passes = 2 if kind is Kind.MEM0 else 1
+    passes = 2 if asks_for_users(kind, reading) else 1
     return passes * sum(entry.size for entry in FORMATS[kind].select(entries))
+
+
+def asks_for_users(kind: Kind, reading: Reading) -> bool:
+    """Return whether the files are read once before, to see whether they have memories of several users."""
+    return kind is Kind.MEM0 and not reading.from_user
 
 
 def place_of(entry: Entry, number: int) -> str:
