@@ -5,6 +5,7 @@ curves from its cosines to that scale, fitted by `manage.py fit_scale`.
 """
 
 from dataclasses import dataclass, field
+from functools import cached_property
 from itertools import pairwise
 from typing import Any
 
@@ -30,6 +31,12 @@ class Curve:
         if not rises or self.points[0] != (-1.0, -1.0) or self.points[-1] != (1.0, 1.0):
             raise ValueError("The points of a curve must rise from (-1, -1) to (1, 1).")
 
+    @cached_property
+    def columns(self) -> tuple[Floats, Floats]:
+        """Return the cosines of the points, and what they are on the scale."""
+        own, scaled = np.array(self.points, float).T
+        return own, scaled
+
     def place(self, cosine: float) -> float:
         """Return what a cosine is on the scale."""
         return float(self.place_all(np.float64(cosine))) if self.points else cosine
@@ -38,13 +45,14 @@ class Curve:
         """Return what cosines are on the scale; of any shape."""
         if not self.points:
             return cosines
-        return np.interp(cosines, [cosine for cosine, _ in self.points], [value for _, value in self.points])
+        return np.interp(cosines, *self.columns)
 
     def cosine(self, value: float) -> float:
         """Return the cosine of the space that is `value` on the scale."""
         if not self.points:
             return value
-        return float(np.interp(value, [value for _, value in self.points], [cosine for cosine, _ in self.points]))
+        own, scaled = self.columns
+        return float(np.interp(value, scaled, own))
 
 
 @dataclass(frozen=True)
