@@ -3,6 +3,7 @@
 from django.utils.translation import gettext_noop as _
 
 from apps.core.pages.sayings import SAYINGS
+from apps.semantic.search.rerank import NO_ORDER
 
 # Of `rules.domain.engine`: why a conflict was decided as it was.
 DECIDED = (
@@ -82,4 +83,4 @@ VALUES = (
     *(_("update"), _("coexist"), _("same")),
     *(_("none"), _("fast"), _("slow"), _("normal"), _("permanent")),
 )
-SAYINGS.add((*DECIDED, *EVIDENCE), VALUES)
+SAYINGS.add((*DECIDED, *EVIDENCE), (*VALUES, NO_ORDER))

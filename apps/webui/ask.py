@@ -8,6 +8,7 @@ from django.utils.translation import gettext_lazy
 
 from apps.core.domain.errors import MemoryHubError
 from apps.core.domain.scope import Scope
+from apps.core.pages.sayings import say
 from apps.retrieval.domain.query import SearchQuery
 from apps.retrieval.domain.relevance import MIN_RELEVANCE
 from apps.semantic.services import SearchResult, memory_search
@@ -44,6 +45,7 @@ def ask_page(request: HttpRequest, person: Person) -> HttpResponse:
         )
         try:
             result = memory_search(person.access, query)
+            problem = say(result.problem)
         except MemoryHubError as error:
             problem = words_of(error)
     found = [one.memory for one in result.found] if result else []

@@ -184,6 +184,7 @@ def answer_of(form: AskForm, viewer: Access) -> dict[str, Any]:
         "rows": result_rows(result, query, viewer),
         "missing": missing_rows(missing.found, query, viewer, asker),
         "is_complete": missing.is_complete,
+        "reranker": say(result.problem),
         "considered": result.ranking.considered,
         "matched": result.ranking.matched,
         "weak": result.ranking.filtered.get("min_relevance", 0),

@@ -90,7 +90,7 @@ def gather(
     found: list[Candidate] = []
     if query.message:
         try:
-            found = found_candidates(access, scope, query, clock, left_out)
+            found = found_candidates(access, scope, query, clock, left_out, problems)
         except UnavailableError as error:
             problems.append(error.detail)
     answers = {one.id for one in found if one.kind is not ItemKind.WISH}

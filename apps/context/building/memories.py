@@ -77,7 +77,12 @@ def is_wish(memory: Memory, scope: Scope) -> bool:
 
 
 def found_candidates(
-    access: Access, scope: Scope, query: ContextQuery, clock: Clock, left_out: Counter[Reason]
+    access: Access,
+    scope: Scope,
+    query: ContextQuery,
+    clock: Clock,
+    left_out: Counter[Reason],
+    problems: list[str],
 ) -> list[Candidate]:
     """Return the memories that answer the message, and the knowledge in force. Raises UnavailableError."""
     where = what_counts(query)
@@ -95,6 +100,8 @@ def found_candidates(
     result = memory_search(access, asked, clock, is_answer=False)
     for reason, filtered in ((Reason.ENDED, "in_force"), (Reason.IRRELEVANT, "min_relevance")):
         left_out[reason] += result.ranking.filtered.get(filtered, 0)
+    if result.problem:
+        problems.append(result.problem)
     return [answer_candidate(one, scope) for one in result.found]
 
 

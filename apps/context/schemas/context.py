@@ -130,7 +130,7 @@ class ContextOutput(TypedDict):
     count: int
     left_out: LeftOutOutput
     sentence: Annotated[str, "Says that nothing is known of the message; otherwise empty."]
-    problems: Annotated[list[str], "What could not be read."]
+    problems: Annotated[list[str], "What could not be read, or was not put in order by the reranker."]
 
 
 class GivenItemOutput(TypedDict):

@@ -42,7 +42,7 @@ from apps.semantic.search.fetch import (
 )
 from apps.semantic.search.in_force import read_successors
 from apps.semantic.search.replaced import Replacement, replaced_hits
-from apps.semantic.search.rerank import SearchReranking, search_reranking
+from apps.semantic.search.rerank import NO_ORDER, SearchReranking, search_reranking
 from apps.semantic.selectors import users_in
 from apps.semantic.store.background import space_background
 from apps.semantic.store.embedding_space import SpaceChangedError, current_space, embed, forget_space, given_vector
@@ -87,6 +87,11 @@ class SearchResult:
     mode: SearchMode
     took_ms: float
     reranked: Reranked | None = None
+
+    @property
+    def problem(self) -> str:
+        """Return the sentence, in English, that the reranker was asked and gave no order; else nothing."""
+        return NO_ORDER if self.reranked is not None and self.reranked.problem else ""
 
 
 Answer = tuple[Ranking, tuple[Found, ...]]

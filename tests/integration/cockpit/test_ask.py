@@ -4,6 +4,7 @@ import json
 from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 from django.core.management import call_command
@@ -18,6 +19,7 @@ from apps.semantic.domain.memory import MemoryDraft
 from apps.semantic.models import Conflict, Memory
 from apps.semantic.services import Absence, conflict_accept, memories_missing, memory_delete, memory_save, memory_search
 from tests.integration.cockpit.bounds import bound_client
+from tests.integration.llm.rerank_server import configured_server, running_rerank_server
 
 pytestmark = pytest.mark.django_db
 
@@ -57,6 +59,17 @@ def test_ask_shows_what_key_would_get(operator: Client, remember: Remember) -> N
     assert "for the key kitchen" in found
     assert "Ben" not in found
     assert "It belongs to user ben, which the key kitchen may not read." in missing
+
+
+def test_a_reranker_that_does_not_answer_is_said(operator: Client, remember: Remember, settings: Any) -> None:
+    for text in ("Ana drinks green tea", "Ana drinks black tea"):
+        remember(text)
+    with running_rerank_server() as server, configured_server(settings, server):
+        server.say({}, status=503)
+        text = ask(operator, "Who drinks tea?")
+        assert "The reranker did not answer" in text
+        server.score([2, 1])
+        assert "The reranker did not answer" not in ask(operator, "Who drinks tea?")
 
 
 def test_each_missing_memory_has_its_reason(remember: Remember) -> None:

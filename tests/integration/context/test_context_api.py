@@ -10,6 +10,7 @@ from apps.core.domain.origin import WriteOrigin
 from apps.core.domain.scope import Permission, Scope
 from apps.semantic.models import Memory
 from tests.api import Api, api_for, belong
+from tests.integration.llm.rerank_server import configured_server, running_rerank_server
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("notes_dir", "timeline_dir")]
 NOW = datetime.now(UTC)
@@ -102,6 +103,16 @@ def test_nothing_known_is_said_and_costs_no_tokens(ana: Api) -> None:
     assert answer["text"] == ""
     assert answer["sentence"] == "Nothing is known of this; no need to search again."
     assert answer["left_out"]["irrelevant"] == 1
+
+
+def test_a_reranker_that_does_not_answer_is_said(ana: Api, settings: Any) -> None:
+    for text in ("The red tea tin is on the shelf.", "The red tea tin is on the table."):
+        ana.save(text)
+    with running_rerank_server() as server, configured_server(settings, server):
+        server.say({}, status=503)
+        answer = ask(ana, "Where is the red tea tin?")
+    assert answer["problems"] == ["The reranker did not answer, so this is the order of the search alone."]
+    assert ("memory", "The red tea tin is on the shelf.") in told(answer)
 
 
 def test_budget_holds_and_says_what_was_left_out(ana: Api) -> None:
