@@ -1,4 +1,4 @@
-"""Read the weights of the delivered judge back from its integers, so that training can go on from it."""
+"""Read the weights of a run, or of the delivered judge back from its integers, so that training can go on from them."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,6 +12,14 @@ from apps.llm.embedding.minilm.encoder import GELU_FLOOR, HEAD_SIZE
 from training.network import INNER, POSITIONS, WIDTH
 
 Array = npt.NDArray[np.float32]
+
+
+def read_weights(folder: Path) -> dict[str, Array]:
+    """Return the weights of a folder, by the names of `Network`: those of a run, else of a delivered model."""
+    if (run := folder / "network.npz").exists():
+        with np.load(run) as weights:
+            return dict(weights)
+    return read_delivered(folder / "pairs.onnx")
 
 
 def read_delivered(model: Path) -> dict[str, Array]:

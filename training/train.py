@@ -19,7 +19,7 @@ from tokenizers import Tokenizer
 from torch.nn import functional
 
 from apps.llm.pair_judge.judge import PAD, PairEncoder
-from training.delivered import read_delivered
+from training.delivered import read_weights
 from training.lives import Frame, Life, read_frames, read_lives, texts_of
 from training.network import ANSWERS, Network, start_from
 from training.pairs import (
@@ -46,6 +46,8 @@ HERE = Path(__file__).parent
 # Those with which the rules were written.
 OLDER_STORIES = HERE.parent / "tests" / "unit" / "rules" / "english_stories.jsonl"
 BATCH_TOKENS = 1400
+# Elsewhere bfloat16 is emulated, and takes ten times as long as it would with whole numbers of 32 bits.
+HAS_BFLOAT16 = any(torch.cpu.get_capabilities()[name] for name in ("avx512_bf16", "amx_bf16"))
 
 
 def batches(
@@ -81,7 +83,7 @@ def probabilities(network: Network, pairs: Sequence[Pair], encoder: PairEncoder)
     network.eval()
     found = torch.zeros(len(pairs), len(ANSWERS))
     for group, ids, parts in batches(pairs, encoder, None):
-        with torch.autocast("cpu", torch.bfloat16):
+        with torch.autocast("cpu", torch.bfloat16, enabled=HAS_BFLOAT16):
             logits = network(ids, parts)
         found[group] = logits.float().softmax(1)
     return found
@@ -128,6 +130,8 @@ def read_arguments() -> argparse.Namespace:
     parser.add_argument("--epochs", type=int, default=4)
     parser.add_argument("--bank", type=int, default=5000, help="pairs of the bank in an epoch")
     parser.add_argument("--share", type=float, default=1.0, help="share of the stories and lives in an epoch")
+    parser.add_argument("--whole", nargs="*", default=[], help="authors all of whose stories are in each epoch")
+    parser.add_argument("--frozen", type=int, default=0, help="layers, from below, that stay as they are")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--start", type=Path, help="a folder with a run or a delivered model to go on from")
     parser.add_argument("--rate", type=float, default=1e-4)
@@ -160,7 +164,7 @@ class Trainer:
 
     def step(self, ids: torch.Tensor, parts: torch.Tensor, answers: torch.Tensor) -> float:
         """Learn from one batch, and return its loss."""
-        with torch.autocast("cpu", torch.bfloat16):
+        with torch.autocast("cpu", torch.bfloat16, enabled=HAS_BFLOAT16):
             logits = self.network(ids, parts)
         losses = functional.cross_entropy(logits.float(), answers.clamp(max=UNRELATED), reduction="none")
         # Where both hold, of one matter or of two, either answer is right.
@@ -187,7 +191,8 @@ class Trainer:
 class Material:
     """What pairs are drawn from: told ones of stories, and those that are made of matters, lives and frames.
 
-    share: of the told ones and of those of lives in an epoch.
+    told: pairs of stories. whole: those of them that are in each epoch. share: of the other told ones, and of those of
+    lives, in an epoch.
     """
 
     stories: list[tuple[str, Any]]
@@ -197,19 +202,20 @@ class Material:
     pools: Pools
     chance: random.Random
     told: list[Pair] = field(default_factory=list)
+    whole: list[Pair] = field(default_factory=list)
     share: float = 1.0
 
     def draw_epoch(self, size: int, hard: list[Pair]) -> list[Pair]:
         """Return the pairs of one epoch: those of stories, varied, and new ones. size: of those of the bank."""
         chance = self.chance
-        told = chance.sample(self.told, int(self.share * len(self.told)))
+        told = self.whole + chance.sample(self.told, int(self.share * len(self.told)))
         lives = [pair for life in self.lives for pair in life.draw(chance, bystanders=2, among=6)]
         pairs = told + chance.sample(lives, int(self.share * len(lives)))
         pairs = marked(pairs, 0.3, chance)
         pairs += [self.bank.draw() for _ in range(size)] + [self.bank.draw_others() for _ in range(size // 2)]
         pairs += [self.draw_frame() for _ in range(size)] + hard
         pairs = simplified(pairs, 0.3, OpenCC("t2s").convert, chance)
-        return pairs + strangers(self.stories, size // 8, chance) + denials(self.told, size // 8, chance)
+        return pairs + strangers(self.stories, size // 8, chance) + denials(self.whole + self.told, size // 8, chance)
 
     def draw_frame(self) -> Pair:
         """Return a pair of a frame."""
@@ -241,8 +247,10 @@ def read_material(args: argparse.Namespace) -> tuple[Material, list[tuple[str, A
     lives = list(filter(is_kept, read_lives(args.data.glob("lives/*.txt"))))
     frames = list(filter(is_kept, read_frames(args.data.glob("frames/*.txt"))))
     chance = random.Random(args.seed)  # noqa: S311
-    told = [pair for author, story in kept for pair in pairs_of(author, story)]
-    return Material(kept, bank, lives, frames, pools, chance, told, args.share), left_out
+    told: tuple[list[Pair], list[Pair]] = [], []
+    for author, story in kept:
+        told[author in args.whole].extend(pairs_of(author, story))
+    return Material(kept, bank, lives, frames, pools, chance, *told, args.share), left_out
 
 
 def begin(args: argparse.Namespace, material: Material, left_out: Sequence[tuple[str, Any]]) -> tuple[Any, Network]:
@@ -255,8 +263,7 @@ def begin(args: argparse.Namespace, material: Material, left_out: Sequence[tuple
         pieces = choose_pieces(trunk, texts)
         tokenizer = build_tokenizer([trunk.pieces[n] for n in pieces], [trunk.scores[n] for n in pieces])
         return tokenizer, start_from(trunk, pieces, args.seed)
-    is_run = (args.start / "network.npz").exists()
-    weights = dict(np.load(args.start / "network.npz")) if is_run else read_delivered(args.start / "pairs.onnx")
+    weights = read_weights(args.start)
     network = Network(len(weights["words.weight"]))
     network.load_state_dict({name: torch.from_numpy(value) for name, value in weights.items()})
     return Tokenizer.from_file(str(args.start / "tokenizer.json")), network
@@ -272,11 +279,16 @@ def main() -> None:
     tokenizer.save(str(args.out / "tokenizer.json"))
     encoder = PairEncoder(tokenizer)
     network.words.weight.requires_grad_(False)
+    network.layer[: args.frozen].requires_grad_(False)
+    if args.frozen:
+        network.positions.requires_grad_(False)
+        network.LayerNorm.requires_grad_(False)
     reported = {
         "left out": [pair for author, story in left_out for pair in pairs_of(author, story)],
         "unseen": [pair for author, story in read_lines(args.also) for pair in pairs_of(author, story)],
     }
-    told = f"{len(material.stories)} stories, {len(material.told)} pairs, {len(material.bank.matters)} matters, "
+    pairs, matters = len(material.whole) + len(material.told), len(material.bank.matters)
+    told = f"{len(material.stories)} stories, {pairs} pairs, {matters} matters, "
     print(f"{told}{len(material.lives)} lives, {len(material.frames)} frames", flush=True)
     trainer, hard = Trainer(network, args.rate, args.epochs), []
     if args.start:
