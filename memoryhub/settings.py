@@ -237,6 +237,7 @@ LANGUAGE_COOKIE_SECURE = CONFIG.https
 TIME_ZONE = "UTC"
 USE_TZ = True
 DATA_UPLOAD_MAX_MEMORY_SIZE = 64 * 1024 * 1024  # a batch of 1,000 memories with their vectors is about 10 MB
+FILE_UPLOAD_HANDLERS = ["apps.imports.uploads.files.NamelessUploadHandler"]
 
 # --- REST -------------------------------------------------------------------------------------------
 REST_FRAMEWORK = {
@@ -336,6 +337,7 @@ NOTES_DIR = CONFIG.data_dir / "prompts" / "memory"
 NOTES_INDEX_DIR = CONFIG.data_dir / "notes-index"
 NOTES_LOCKS_DIR = CONFIG.data_dir / "run" / "notes"
 DOWNLOADS_DIR = CONFIG.data_dir / "downloads"
+UPLOADS_DIR = CONFIG.data_dir / "uploads"
 SYNC_DIR = CONFIG.data_dir / "sync"
 SYNC_SECRETS_DIR = CONFIG.data_dir / "sync-secrets"
 

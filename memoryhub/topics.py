@@ -68,7 +68,7 @@ TOPICS: dict[str, tuple[str, ...]] = {
     "sync_synccheckpoint": ("knowledge",),
     "sync_syncrun": ("knowledge", "jobs"),
     # People
-    "imports_import": ("people",),
+    "imports_import": ("people", "jobs"),
     "people_download": ("people", "jobs"),
     "people_appforgetting": ("people", "jobs"),
     "people_erasure": ("people", "jobs"),

@@ -42,6 +42,9 @@ JOBS: dict[str, JobWords] = {
     "apps.people.tasks.make_downloads": JobWords(
         _("Make downloads"), _("Makes the files that people download with their own data, and removes old ones.")
     ),
+    "apps.imports.tasks.bring": JobWords(
+        _("Bring in files"), _("Looks at files that people uploaded, brings them in, and undoes imports.")
+    ),
     "apps.people.tasks.forget_learnt": JobWords(
         _("Forget what apps learnt"), _("Continues forgetting or restoring what people asked for.")
     ),

@@ -48,6 +48,15 @@ def downloads_dir(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.fixture(autouse=True)
+def uploads_dir(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Return where uploaded files are, a folder of the test's own."""
+    from django.conf import settings  # a parameter of a test may have the name of pytest-django's fixture
+
+    monkeypatch.setattr(settings, "UPLOADS_DIR", tmp_path / "uploads")
+    return tmp_path / "uploads"
+
+
+@pytest.fixture(autouse=True)
 def notes_dir(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Return where the notes of the default user are, a folder of the test's own; those of others are below `users`."""
     return place_notes(tmp_path, monkeypatch)

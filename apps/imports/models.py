@@ -27,8 +27,15 @@ class ImportKind(models.TextChoices):
 
 
 class ImportState(models.TextChoices):
-    """How far an import is. failed: it broke off, and what it had kept can be undone."""
+    """How far an import is. failed: it broke off, and what it had kept can be undone.
 
+    The first three are of a file that a person has uploaded, of which nothing is kept yet. looked: it is known what
+    would be kept. refused: nothing of it can be.
+    """
+
+    WAITING = "waiting", "Waiting"
+    LOOKED = "looked", "Looked at"
+    REFUSED = "refused", "Refused"
     RUNNING = "running", "Running"
     DONE = "done", "Done"
     UNDOING = "undoing", "Undoing"
@@ -36,21 +43,25 @@ class ImportState(models.TextChoices):
     FAILED = "failed", "Failed"
 
 
+UPLOADED_STATES = (ImportState.WAITING, ImportState.LOOKED, ImportState.REFUSED)
 OPEN_STATES = (ImportState.RUNNING, ImportState.UNDOING)
 
 
 class Import(models.Model):
-    """An import of files of another program for one person. Written by `running` only.
+    """An import of files of another program for one person. Written by `running` and `uploads` only.
 
     Everything that it writes has `actor` as its author, by which it is found again. name: of the file or folder. done,
     total: bytes read so far, and to be read. position: items read whose outcome is counted. counts: what was kept
     (`domain.counts`). undone: what was forgotten, and what stays. problem: a word for why it failed. from_user: see
-    `sources.kinds.Reading`.
+    `sources.kinds.Reading`. kind: "" of a file that is to be recognised.
+
+    Of an uploaded file also: until: when it is removed, null where there is none. looked: what would be kept, as in
+    `counts`. tries: how often a process has begun to work on it and did not come to an end.
     """
 
     uuid = models.UUIDField("id", default=uuid.uuid4, unique=True, editable=False)
     user_id = models.CharField(max_length=MAX_IDENTIFIER_CHARS)
-    kind = models.CharField(max_length=20, choices=ImportKind.choices)
+    kind = models.CharField(max_length=20, choices=ImportKind.choices, blank=True)
     name = models.CharField(max_length=MAX_NAME_CHARS)
     from_user = models.CharField(max_length=MAX_IDENTIFIER_CHARS, blank=True, default="")
     state = models.CharField(max_length=10, choices=ImportState.choices)
@@ -63,6 +74,9 @@ class Import(models.Model):
     counts = models.JSONField(default=dict)
     undone = models.JSONField(default=dict)
     problem = models.CharField(max_length=50, blank=True, default="")
+    until = models.DateTimeField(null=True)
+    looked = models.JSONField(default=dict)
+    tries = models.PositiveSmallIntegerField(default=0)
 
     objects = ImportQuerySet.as_manager()
 
@@ -73,6 +87,12 @@ class Import(models.Model):
                 name="imports_import_one_open",
                 fields=["user_id"],
                 condition=Q(state__in=["running", "undoing"]),
+            ),
+            # A person decides about one file at a time; another one takes its place.
+            models.UniqueConstraint(
+                name="imports_import_one_upload",
+                fields=["user_id"],
+                condition=Q(state__in=["waiting", "looked", "refused"]),
             ),
         ]
         indexes: ClassVar[list[models.Index]] = [

@@ -4,10 +4,11 @@ from uuid import UUID
 
 from apps.core.domain.errors import NotFoundError
 from apps.core.domain.scope import Access, Scope
-from apps.imports.models import Import, ImportKind, ImportState
+from apps.imports.models import OPEN_STATES, Import, ImportKind, ImportState
 from apps.imports.querysets import ImportQuerySet
+from apps.imports.uploads.files import file_of
 
-__all__ = ["Import", "ImportKind", "ImportState", "import_get", "import_list"]
+__all__ = ["OPEN_STATES", "Import", "ImportKind", "ImportState", "has_file", "import_get", "import_list"]
 
 
 def import_list(access: Access, scope: Scope | None = None) -> ImportQuerySet:
@@ -21,3 +22,8 @@ def import_get(access: Access, uuid: UUID) -> Import:
     if found is None:
         raise NotFoundError("There is no such import.")
     return found
+
+
+def has_file(record: Import) -> bool:
+    """Return whether the file of an import is still there."""
+    return file_of(record.uuid).exists()

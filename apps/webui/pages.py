@@ -13,6 +13,7 @@ from django.urls import URLPattern, path, reverse
 from django.utils.cache import add_never_cache_headers, patch_vary_headers
 
 from apps.core.pauses import pause_of
+from apps.core.schemas.bodies import BodyLimit
 from apps.live.selectors import live_script
 from apps.people.selectors import erasure_of_login, plan_of
 from apps.people.services import look_note
@@ -27,7 +28,8 @@ class Page:
 
     name: of its address, which begins with `webui:`. path: below `/`. is_own: not for an operator who looks. is_public:
     also for strangers, by an address that cannot be guessed; its view takes no person. part_of: the page whose part it
-    is, as which a look at it is noted; "" for a figure that every page shows, which is not noted.
+    is, as which a look at it is noted; "" for a figure that every page shows, which is not noted. body_limit: returns
+    how large a form may be, where that is more than usual.
     """
 
     name: str
@@ -37,6 +39,7 @@ class Page:
     is_own: bool = False
     is_public: bool = False
     part_of: str | None = None
+    body_limit: Callable[[], BodyLimit] | None = None
 
 
 def guarded(page: Page) -> View:
@@ -52,6 +55,8 @@ def guarded(page: Page) -> View:
         patch_vary_headers(answer, ["Cookie"])
         return answer
 
+    if page.body_limit is not None:
+        vars(view)["body_limit"] = page.body_limit
     return view
 
 

@@ -1,5 +1,6 @@
 """The one table of the pages and fragments of the web UI."""
 
+from apps.core.schemas.bodies import upload_limit
 from apps.webui.applications.connect import connect_answer, connect_page
 from apps.webui.applications.page import (
     app_forget_page,
@@ -13,6 +14,7 @@ from apps.webui.applications.page import (
 )
 from apps.webui.applications.sign_in import sign_in_answered, sign_in_page
 from apps.webui.ask import ask_page
+from apps.webui.bring.page import bring_confirm, bring_drop, bring_page, bring_undo, import_page, import_state
 from apps.webui.clear_up import badge_of, clear_up_answer, clear_up_page, clear_up_undo, decided_page
 from apps.webui.days.forget import copy_file, event_forget, event_page, forget_page
 from apps.webui.days.page import days_page, span_page
@@ -96,6 +98,12 @@ PAGES: tuple[Page, ...] = (
     Page("note_versions", "notes/versions/<path:path>/", versions_page),
     Page("note_version", "notes/version/<uuid:uuid>/", version_page),
     Page("note_restore", "notes/version/<uuid:uuid>/restore/", version_restore),
+    Page("bring", "bring/", bring_page, body_limit=upload_limit),
+    Page("bring_import", "bring/<uuid:uuid>/", import_page),
+    Page("bring_state", "bring/<uuid:uuid>/state/", import_state, part_of="bring"),
+    Page("bring_confirm", "bring/<uuid:uuid>/confirm/", bring_confirm),
+    Page("bring_drop", "bring/<uuid:uuid>/drop/", bring_drop),
+    Page("bring_undo", "bring/<uuid:uuid>/undo/", bring_undo),
     Page("privacy", "privacy/", privacy_page),
     Page("privacy_download", "privacy/download/", download_ask),
     Page(

@@ -149,6 +149,7 @@ class Config:
     live_sockets: int
     disk_warning_mb: int = 0
     audit_days: int = 365
+    upload_mb: int = 64
     app_registration: bool = True
     app_sign_in_days: int = 90
     given_days: int = 90
@@ -310,6 +311,8 @@ def read_environment(env: Env) -> Config:
         disk_warning_mb=env.int("MEMORYHUB_DISK_WARNING_MB", 0, validate=validate.Range(min=0)),
         # A trigger of the table keeps a month, whatever is set.
         given_days=env.int("MEMORYHUB_GIVEN_DAYS", 90, validate=validate.Range(min=0, max=36_500)),
+        # A web process holds 256 MB of requests.
+        upload_mb=env.int("MEMORYHUB_UPLOAD_MB", 64, validate=validate.Range(min=1, max=200)),
         audit_days=env.int("MEMORYHUB_AUDIT_DAYS", 365, validate=validate.Range(min=31, max=36_500)),
         app_registration=env.bool("MEMORYHUB_APP_REGISTRATION", True),
         app_sign_in_days=env.int("MEMORYHUB_APP_SIGN_IN_DAYS", 90, validate=validate.Range(min=1, max=3_650)),

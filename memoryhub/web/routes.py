@@ -20,7 +20,7 @@ def body_limit_of(path: str) -> BodyLimit:
     view = view_of(path)
     if view is None:
         return small_limit()
-    of_view = getattr(getattr(view, "cls", None), "body_limit", None)
+    of_view = getattr(getattr(view, "cls", view), "body_limit", None)
     limit: BodyLimit = of_view() if of_view else PAGE_LIMIT
     return limit
 

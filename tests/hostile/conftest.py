@@ -15,6 +15,7 @@ from tests.caches import empty_caches as empty_caches
 from tests.caches import notes_dir as notes_dir
 from tests.caches import place_notes
 from tests.caches import timeline_dir as timeline_dir
+from tests.caches import uploads_dir as uploads_dir
 from tests.hostile.world import World
 
 

@@ -24,7 +24,7 @@ DATABASE_RETRY_SECONDS = 2
 OVERLOAD_RETRY_SECONDS = 1
 API = "/api/"
 # Addresses of people in a browser; programs ask at the others, too.
-PAGES = ("/admin/", "/accounts/")
+PAGES = ("/admin/", "/accounts/", "/bring/")
 
 
 def handle_exception(exception: Exception, context: dict[str, Any]) -> Response | None:

@@ -97,6 +97,11 @@ def lines_limit() -> BodyLimit:
     return BodyLimit(batch_limit().size, item_limit().values)
 
 
+def upload_limit() -> BodyLimit:
+    """Return the limit of a form with a file that a person uploads."""
+    return BodyLimit(settings.MEMORYHUB.upload_mb * 1024 * KIB + BASE_BYTES, 0)
+
+
 def whole_limit() -> BodyLimit:
     """Return the limit of anything at all, for JSON that comes from no address."""
     return BodyLimit(settings.DATA_UPLOAD_MAX_MEMORY_SIZE, batch_limit().values)

@@ -12,12 +12,16 @@ NAMED_OF_A_REASON = 20
 
 @dataclass
 class Counts:
-    """kept, known: by target. refused: by reason. named: of what was refused, some places, each with its reason."""
+    """kept, known: by target. refused: by reason. named: of what was refused, some places, each with its reason.
+
+    is_part: the files were not read to their end.
+    """
 
     kept: Counter[str] = field(default_factory=Counter)
     known: Counter[str] = field(default_factory=Counter)
     refused: Counter[str] = field(default_factory=Counter)
     named: list[list[str]] = field(default_factory=list)
+    is_part: bool = False
 
     def keep(self, target: Target) -> None:
         """Count something that is kept."""
@@ -35,10 +39,11 @@ class Counts:
 
     def as_json(self) -> dict[str, Any]:
         """Return the counts as a row keeps them."""
-        return {"kept": dict(self.kept), "known": dict(self.known), "refused": dict(self.refused), "named": self.named}
+        counts = {name: dict(getattr(self, name)) for name in ("kept", "known", "refused")}
+        return {**counts, "named": self.named, **({"is_part": True} if self.is_part else {})}
 
     @classmethod
     def from_json(cls, value: dict[str, Any]) -> "Counts":
         """Return what `as_json` was made of."""
         kept, known, refused = (Counter[str](value.get(name, {})) for name in ("kept", "known", "refused"))
-        return cls(kept, known, refused, [list(one) for one in value.get("named", [])])
+        return cls(kept, known, refused, [list(one) for one in value.get("named", [])], bool(value.get("is_part")))

@@ -1,4 +1,7 @@
-"""The store of imports: what was brought, from where, and what became of it. The files themselves are kept nowhere."""
+"""The store of imports: what was brought, from where, and what became of it.
+
+Files are kept only while their person decides, and until they are brought in.
+"""
 
 from collections.abc import Iterator, Sequence
 
@@ -6,13 +9,16 @@ from apps.core.db.user_locks import hold_users
 from apps.core.personal.columns import Columns
 from apps.core.personal.registry import register_stores
 from apps.core.personal.store import ExportRequest, Line, UserTable
-from apps.imports.models import OPEN_STATES, Import
+from apps.core.steps import Step, no_step
+from apps.imports.models import OPEN_STATES, UPLOADED_STATES, Import
+from apps.imports.uploads.files import remove_files, stray_files
 
 LINE = "import"
+NOT_EXPORTED = (*OPEN_STATES, *UPLOADED_STATES)
 
 
 class ImportStore(UserTable):
-    """Imports. One that goes on is not exported: its files are on this machine."""
+    """Imports. One that goes on, or that nobody has decided about, is not exported: its files are on this machine."""
 
     name = "imports"
     order = 23
@@ -24,7 +30,7 @@ class ImportStore(UserTable):
         if not asked.is_of_whole_people:
             return
         columns = Columns(Import)
-        for row in Import.objects.in_scope(asked.scope).exclude(state__in=OPEN_STATES).order_by("pk").iterator(200):
+        for row in Import.objects.in_scope(asked.scope).exclude(state__in=NOT_EXPORTED).order_by("pk").iterator(200):
             yield {"kind": LINE, **columns.values(row)}
 
     def load(self, lines: Sequence[Line]) -> int:
@@ -35,6 +41,20 @@ class ImportStore(UserTable):
         before = Import.objects.count()
         Import.objects.bulk_create(rows, ignore_conflicts=True)
         return Import.objects.count() - before
+
+    def forget(self, user_id: str, step: Step = no_step) -> Iterator[int]:
+        """Remove the files first, so that a killed process leaves no file without a row."""
+        for uuid in Import.objects.filter(user_id=user_id).values_list("uuid", flat=True):
+            remove_files(uuid)
+        step("upload files")
+        yield from super().forget(user_id, step)
+        for path in stray_files():
+            path.unlink(missing_ok=True)
+
+    def find(self, user_id: str) -> Iterator[str]:
+        """Yield where one is left. A file of no row may be of anyone."""
+        yield from super().find(user_id)
+        yield from (f"uploads/{path.name}" for path in stray_files())
 
 
 register_stores((ImportStore(),))

@@ -35,6 +35,15 @@ class ImportBusyError(ConflictError):
         super().__init__("This import is being worked on. Wait until it is done.")
 
 
+class FilesChangedError(ConflictError):
+    """What an import goes on with are not the files that it began with."""
+
+    code = "files_changed"
+
+    def __init__(self) -> None:
+        super().__init__("The files have changed since this import began. Undo it, then import them again.")
+
+
 def no_progress(read: int, total: int) -> None:
     """Show nothing."""
 
@@ -50,18 +59,32 @@ def others_of(user_id: str, own: str = "") -> list[str]:
     return [row.actor for row in rows.only("uuid") if row.actor != own]
 
 
-def look(*, user_id: str, kind: Kind, path: Path, from_user: str = "", progress: Progress = no_progress) -> Counts:
+def look(
+    *,
+    user_id: str,
+    kind: Kind,
+    path: Path,
+    name: str = "",
+    from_user: str = "",
+    seconds: float | None = None,
+    progress: Progress = no_progress,
+) -> Counts:
     """Return what an import would keep, and change nothing. Raises SourceError, UnavailableError.
 
-    What rules would decide about memories that disagree is seen only when they are saved.
+    What rules would decide about memories that disagree is seen only when they are saved. name: see `open_source`.
+    seconds: after these the counts are those of the part that was read.
     """
+    deadline = Deadline(seconds)
     keeper = Keeper(import_access(user_id, LOOK), user_id, kind.value, Counts(), others=others_of(user_id), is_dry=True)
     reading = Reading(user_id, from_user)
     shown = 0
-    with open_source(path) as entries:
+    with open_source(path, name) as entries:
         total = total_bytes(kind, entries, reading)
         for found in units(kind, entries, reading):
             keeper.add(found)
+            if deadline.expired:
+                keeper.counts.is_part = True
+                break
             if keeper.is_full:
                 keeper.flush()
             if reading.read > shown:
@@ -75,6 +98,7 @@ def import_run(
     *,
     record: Import,
     path: Path,
+    name: str = "",
     seconds: float | None = None,
     progress: Progress = no_progress,
     clock: Clock = SYSTEM_CLOCK,
@@ -83,7 +107,8 @@ def import_run(
     """Keep what is in the files of an import, from where it stopped. Return whether it is done, not just out of time.
 
     What was kept stays with every batch. Raises ImportBusyError, SourceError, UnavailableError and other errors of
-    services, after which it can go on. step: called with the name of each step after which a process may be killed.
+    services, after which it can go on. name: see `open_source`. step: called with the name of each step after which a
+    process may be killed.
     """
     with try_session_lock(IMPORT_LOCKS, record.pk) as is_alone:
         if not is_alone:
@@ -92,7 +117,7 @@ def import_run(
         if record.state != ImportState.RUNNING:
             return True
         require_saving(Access(Scope(record.user_id), Permission.WRITE, record.asked_by), record.user_id, clock=clock)
-        return ImportWork(record, Deadline(seconds), progress, clock, step).work(path)
+        return ImportWork(record, Deadline(seconds), progress, clock, step).work(path, name)
 
 
 class ImportWork:
@@ -111,12 +136,15 @@ class ImportWork:
             clock=clock,
         )
 
-    def work(self, path: Path) -> bool:
-        """Keep what is left; return whether that is all."""
+    def work(self, path: Path, name: str) -> bool:
+        """Keep what is left; return whether that is all. Raises FilesChangedError."""
         record, kind = self.record, Kind(self.record.kind)
         reading, position = Reading(record.user_id, record.from_user), 0
-        with open_source(path) as entries:
-            record.total = total_bytes(kind, entries, reading)
+        with open_source(path, name) as entries:
+            total = total_bytes(kind, entries, reading)
+            if record.position and record.total != total:
+                raise FilesChangedError
+            record.total = total
             record.save(update_fields=["total"])
             for found in units(kind, entries, reading):
                 position += 1

@@ -8,7 +8,7 @@ from apps.core.pauses import PERSON
 from apps.core.steps import Step, no_step
 from apps.episodic.services import events_written_remove
 from apps.imports.domain.found import Target
-from apps.imports.models import Import, ImportState
+from apps.imports.models import UPLOADED_STATES, Import, ImportState
 from apps.imports.running.run import IMPORT_LOCKS, ImportBusyError, import_access
 from apps.notes.services import notes_take_back
 from apps.semantic.services import Selection, confirmed_of, decisions_take_back, memories_delete, memories_learnt
@@ -21,14 +21,14 @@ def import_undo(*, record: Import, clock: Clock = SYSTEM_CLOCK, step: Step = no_
 
     Decisions of rules about its memories are reverted first, with receipts, so that what they had replaced or changed
     is as before. Memories can be restored and notes have versions; events are removed for good. Memories that someone
-    has confirmed since stay, and so do notes that someone has changed. Raises ConflictError for one that was undone,
-    ImportBusyError, MaintenanceRunningError, UnavailableError.
+    has confirmed since stay, and so do notes that someone has changed. Raises ConflictError for one that
+    was undone or has not begun, ImportBusyError, MaintenanceRunningError, UnavailableError.
     """
     with try_session_lock(IMPORT_LOCKS, record.pk) as is_alone:
         if not is_alone:
             raise ImportBusyError
         record.refresh_from_db()
-        if record.state == ImportState.UNDONE:
+        if record.state in {ImportState.UNDONE, *UPLOADED_STATES}:
             raise ConflictError("There is nothing to undo about this import.", code="nothing_to_undo")
         record.state = ImportState.UNDOING
         record.save(update_fields=["state"])

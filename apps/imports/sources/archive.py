@@ -45,8 +45,11 @@ class Entry:
 
 
 @contextmanager
-def open_source(path: Path) -> Iterator[list[Entry]]:
-    """Yield what is in a file, a folder or a ZIP file, sorted by name, without hidden files. Raises SourceError."""
+def open_source(path: Path, name: str = "") -> Iterator[list[Entry]]:
+    """Yield what is in a file, a folder or a ZIP file, sorted by name, without hidden files. Raises SourceError.
+
+    name: of a file as its person named it, where it is kept under another name.
+    """
     try:
         if path.is_dir():
             yield sorted(folder_entries(path), key=lambda entry: entry.name)
@@ -55,7 +58,7 @@ def open_source(path: Path) -> Iterator[list[Entry]]:
                 yield sorted(archive_entries(archive), key=lambda entry: entry.name)
         else:
             info = path.stat()
-            yield [Entry(path.name, info.st_size, moment_of(info.st_mtime), lambda: path.open("rb"))]
+            yield [Entry(name or path.name, info.st_size, moment_of(info.st_mtime), lambda: path.open("rb"))]
     except _BROKEN as error:
         raise SourceError("This ZIP file is damaged, or packed in a way that is not read.", code="damaged") from error
     except OSError as error:

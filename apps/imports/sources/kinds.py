@@ -17,7 +17,7 @@ MARKDOWN = (".md", ".markdown")
 _CONVERSATIONS = re.compile(r"conversations(-\d+)?\.json")
 _SAVED = frozenset({"memories.json", "memory.json"})
 _SAVED_LISTS = ("memories", "results", "items")
-_MEM0_LISTS = ("results", "memories", "data")
+MEM0_LISTS = ("results", "memories", "data")
 
 
 @dataclass
@@ -89,13 +89,18 @@ def numbered(
         yield place, item, refused
 
 
+def is_of_conversations(entry: Entry) -> bool:
+    """Return whether a file is of the conversations of an export, of which large ones have several."""
+    return bool(_CONVERSATIONS.fullmatch(entry.base))
+
+
 # ChatGPT
 
 
 def select_chatgpt(entries: Sequence[Entry]) -> list[Entry]:
     """Return saved memories, then conversations, of which large exports have several files."""
     saved = [entry for entry in entries if entry.base in _SAVED]
-    return [*saved, *(entry for entry in entries if _CONVERSATIONS.fullmatch(entry.base))]
+    return [*saved, *filter(is_of_conversations, entries)]
 
 
 def read_chatgpt(reading: Reading, entry: Entry) -> Iterator[list[Found]]:
@@ -124,7 +129,7 @@ def select_claude(entries: Sequence[Entry]) -> list[Entry]:
     """Return projects, whose names memories need, then memories, then conversations."""
     projects = [entry for entry in entries if entry.base == "projects.json" or is_in(entry, "projects")]
     memories = [entry for entry in entries if entry.base == "memories.json" or is_in(entry, "memories")]
-    return [*projects, *memories, *(entry for entry in entries if _CONVERSATIONS.fullmatch(entry.base))]
+    return [*projects, *memories, *filter(is_of_conversations, entries)]
 
 
 def read_claude(reading: Reading, entry: Entry) -> Iterator[list[Found]]:
@@ -153,7 +158,7 @@ def select_json(entries: Sequence[Entry]) -> list[Entry]:
 def look_for_users(entries: Sequence[Entry], reading: Reading) -> None:
     """Note whose memories there are, as mem0 names them: two are enough to know that there are several."""
     for entry in entries:
-        for _, item, _refused in numbered(reading, entry, _MEM0_LISTS, Target.MEMORIES):
+        for _, item, _refused in numbered(reading, entry, MEM0_LISTS, Target.MEMORIES):
             if len(reading.mem0_users) < 2 and (user := mem0.user_of(item)):
                 reading.mem0_users.add(user)
 
@@ -161,7 +166,7 @@ def look_for_users(entries: Sequence[Entry], reading: Reading) -> None:
 def read_mem0(reading: Reading, entry: Entry) -> Iterator[list[Found]]:
     """Yield the memories of a file: of several users those of one, so that nobody gets what is another's."""
     wanted = reading.from_user or (reading.user_id if len(reading.mem0_users) > 1 else "")
-    for place, item, refused in numbered(reading, entry, _MEM0_LISTS, Target.MEMORIES):
+    for place, item, refused in numbered(reading, entry, MEM0_LISTS, Target.MEMORIES):
         if wanted and not refused and mem0.user_of(item) != wanted:
             refused = Refused(place=place, reason=Reason.OTHER_USER, target=Target.MEMORIES)
         yield [refused or mem0.read_memory(place, item)]

@@ -76,6 +76,7 @@ def kept_of(person: Person) -> list[Kept]:
         (_("Which app received what, by its ids"), in_days(config.given_days)),
         (_("Who viewed what, and who did what"), in_days(config.audit_days)),
         (_("Your file to download"), in_days(KEPT.days)),
+        (_("A file that you bring"), _("Until it is brought in, at most one day.")),
         (_("Receipts of forgetting"), _("For good. They say how much was removed, not whose it was.")),
         (
             _("Backups"),

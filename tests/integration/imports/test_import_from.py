@@ -8,16 +8,19 @@ from io import StringIO
 from pathlib import Path
 from typing import Any
 
+import psycopg
 import pytest
 from django.core.management import CommandError, call_command
+from django.db import connection
 
 from apps.core.domain.origin import WriteOrigin
 from apps.core.domain.scope import Access, Permission, Scope
 from apps.core.pauses import pause_begin
 from apps.episodic.models import TimelineEvent
 from apps.imports.domain.found import Kind
+from apps.imports.management.commands.import_from import ACTOR
 from apps.imports.models import Import, ImportState
-from apps.imports.running.run import import_run
+from apps.imports.running.run import IMPORT_LOCKS, import_run
 from apps.imports.services import import_begin
 from apps.notes.domain.places import NotePlace
 from apps.notes.files.owner import folder_of
@@ -263,6 +266,48 @@ def test_an_import_that_was_killed_goes_on_and_counts_once(tmp_path: Path, place
     assert import_run(record=record, path=path)
     assert record.counts["kept"] == {"memories": 5, "notes": 5}
     assert record.counts["known"] == {}
+
+
+def begin_and_die(path: Path) -> Import:
+    """Begin an import as the command does, in a process that is killed after its first batch."""
+    record = import_begin(user_id=ANA, kind=Kind.BASIC_MEMORY, name=str(path), asked_by=ACTOR)
+
+    def step(name: str) -> None:
+        if name == "counted":
+            raise Killed
+
+    with pytest.raises(Killed):
+        import_run(record=record, path=path, step=step)
+    return record
+
+
+def test_the_same_command_goes_on_with_an_import_that_was_killed(tmp_path: Path) -> None:
+    path = folder(tmp_path / "basic", {f"{number}.md": f"- [fact] Fact number {number}\n" for number in range(5)})
+    record = begin_and_die(path)
+    assert bring(Kind.BASIC_MEMORY, path)["kept"] == {"memories": 5, "notes": 5}
+    assert [row.pk for row in Import.objects.all()] == [record.pk]
+    assert stored() == (5, 0, 5)
+
+
+def test_an_import_does_not_go_on_with_other_files(tmp_path: Path) -> None:
+    path = folder(tmp_path / "basic", {"a.md": "- [fact] One\n", "b.md": "- [fact] Two\n"})
+    begin_and_die(path)
+    (path / "a.md").write_text("- [fact] Something else\n")
+    with pytest.raises(CommandError, match="files have changed"):
+        bring(Kind.BASIC_MEMORY, path)
+    assert Import.objects.get().state == ImportState.FAILED
+
+
+def test_an_import_that_another_process_works_on_is_left_to_it(tmp_path: Path) -> None:
+    path = folder(tmp_path / "basic", {"a.md": "- [fact] One\n", "b.md": "- [fact] Two\n"})
+    record = begin_and_die(path)
+    parameters = connection.get_connection_params()
+    wanted = {name: parameters[name] for name in ("host", "port", "user", "password", "dbname") if parameters.get(name)}
+    with psycopg.connect(**wanted, autocommit=True) as other:
+        other.execute("SELECT pg_advisory_lock(%s, %s)", [IMPORT_LOCKS, record.pk])
+        with pytest.raises(CommandError, match="being worked on"):
+            bring(Kind.BASIC_MEMORY, path)
+    assert Import.objects.get().state == ImportState.RUNNING
 
 
 def test_two_imports_of_a_person_do_not_run_at_once(tmp_path: Path) -> None:

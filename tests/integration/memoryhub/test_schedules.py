@@ -23,6 +23,7 @@ def test_a_second_start_makes_none_of_them_again() -> None:
     assert set(schedules_ensure(specs=SCHEDULES)) == {
         "events: sweep",
         "events: trim",
+        "imports: bring",
         "audit: trim",
         "bridge: catch up",
         "bridge: trim",

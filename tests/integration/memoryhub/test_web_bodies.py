@@ -12,7 +12,7 @@ from django.conf import settings
 
 from apps.core.domain.scope import Permission, Scope
 from apps.core.rest.index import api_routes
-from apps.core.schemas.bodies import KIB, batch_limit, item_limit, lines_limit, search_limit
+from apps.core.schemas.bodies import BASE_BYTES, KIB, batch_limit, item_limit, lines_limit, search_limit, upload_limit
 from memoryhub.web.queue import Lane
 from memoryhub.web.routes import body_limit_of, lane_of
 from tests.api import MEMORIES, SEARCH, Api, api_for
@@ -70,7 +70,17 @@ def test_a_search_takes_kilobytes_and_a_batch_what_its_items_may() -> None:
     assert body_limit_of(BATCH) == batch_limit()
     assert body_limit_of(IMPORT) == lines_limit()
     assert lines_limit().size == batch_limit().size
-    for path in ("/api/nothing", "/", ID, f"{ID}/restore", "/api/keys", "/" + "x" * 5_000):
+    assert body_limit_of("/bring/") == upload_limit()
+    assert upload_limit().size == settings.MEMORYHUB.upload_mb * 1024 * KIB + BASE_BYTES
+    for path in (
+        "/api/nothing",
+        "/",
+        f"/bring/{NOWHERE}/confirm/",
+        ID,
+        f"{ID}/restore",
+        "/api/keys",
+        "/" + "x" * 5_000,
+    ):
         assert body_limit_of(path).size <= 2_560 * KIB
 
 

@@ -25,9 +25,10 @@ READ = ("title", "aria-label", "aria-description", "aria-roledescription", "plac
 # Words that are the same in every language.
 NAMES = re.compile(
     r"\b(?:MemoryHub|API|APIs|REST|URL|JSON|CSV|HTML|Markdown|YAML|MEMORY|curl|Python|Django|PostgreSQL|Redis|SQLite|HNSW|GitHub"
-    r"|OpenAI|Anthropic|Claude|Ollama|Git|BM25|FIFO|ID|ids?|UTC|GMT|CPU|RAM|TOTP|WebAuthn|URI|HTTP|HTTPS|SQL|UUID|SHA|PEP|LLM"
+    r"|OpenAI|Anthropic|Basic Memory|Claude Code|Claude|Ollama|Git|BM25|ID|ids?|UTC|GMT|CPU|RAM|TOTP|WebAuthn|URI"
+    r"|HTTP|HTTPS|SQL|UUID|SHA|PEP"
     r"|ms|min|s|h|px|B|KB|kB|MB|GB|KiB|MiB|GiB|TiB|tok|EUR|USD|Ctrl|Alt|Shift|Esc|Enter|Tab|Home|End|K|AM|PM"
-    r"|English|HTMX|IP|IPv4|IPv6|POST|GET|PUT|PATCH|DELETE|Cron|webhook|token|tokens|ChatGPT|MiniLM|p50|p95|p99)\b"
+    r"|English|HTMX|IP|IPv4|IPv6|POST|GET|PUT|PATCH|DELETE|Cron|webhook|token|tokens|ChatGPT|LLM|FIFO|MiniLM|p50|p95|p99)\b"
 )
 # What programs are called by: it holds a sign or a digit that words do not.
 UUID = r"\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b"  # which may begin with a word

@@ -13,7 +13,7 @@ from apps.core.domain.scope import Scope, system_access
 from apps.core.management.subcommands import Console, Options, Subcommand, SubcommandsCommand, argument, count_of
 from apps.imports.domain.counts import Counts
 from apps.imports.domain.found import Kind, Reason, Target
-from apps.imports.running.run import fail
+from apps.imports.running.run import ImportBusyError, fail
 from apps.imports.selectors import Import, import_get, import_list
 from apps.imports.services import import_begin, import_run, import_undo, look
 
@@ -91,6 +91,8 @@ def keep_all(record: Import, path: Path, progress: Callable[[int, int], None]) -
     """Keep what is in the files, in this process. What ends it is noted, so that nobody waits for it."""
     try:
         import_run(record=record, path=path, progress=progress)
+    except ImportBusyError:
+        raise
     except MemoryHubError as error:
         fail(record, error)
         detail = f"{error.detail} What was kept can be undone: `manage.py import_from undo {record.uuid}`."
@@ -160,7 +162,8 @@ class Command(SubcommandsCommand):
 
     help = (
         "Import what a person has in ChatGPT, Claude, mem0, Basic Memory, Claude Code or a folder of Markdown, or undo "
-        "such an import. What the hub knows stays as it is, so you can repeat an import."
+        "such an import. What the hub knows stays as it is, so you can repeat an import: after a process that was "
+        "killed, the same command goes on where it stopped."
     )
     common = (argument("--json", action="store_true", help="Print JSON."),)
     subcommands = (

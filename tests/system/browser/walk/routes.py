@@ -20,6 +20,7 @@ from apps.accounts.services import invitation_create, invitation_path, password_
 from apps.core.models import ApiKey
 from apps.episodic.models import Segment, TimelineEvent
 from apps.events.services import failure_groups
+from apps.imports.models import Import
 from apps.notes.models import Compaction, NoteVersion
 from apps.people.leaving import THEMSELVES
 from apps.people.models import AppForgetting, Erasure
@@ -169,6 +170,10 @@ ARGUMENTS: dict[str, Any] = {
     **dict.fromkeys(
         [f"webui:forgetting{step}" for step in ("", "_state", "_undo")],
         lambda: {"uuid": newest(AppForgetting.objects.filter(user_id="ana")).uuid},
+    ),
+    **dict.fromkeys(
+        [f"webui:bring_{step}" for step in ("import", "state", "confirm", "drop", "undo")],
+        lambda: {"uuid": newest(Import.objects.filter(user_id="ana")).uuid},
     ),
     "cockpit_decision": lambda: {"key": newest(Conflict.objects.filter(state="open")).pk},
     "cockpit_decisions_alike": lambda: {"key": newest(Conflict.objects.filter(state="open")).pk},

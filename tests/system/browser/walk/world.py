@@ -26,12 +26,15 @@ from django_q.signing import SignedPackage
 
 from apps.accounts.services import account_create, account_set_person, invitation_create, person_create
 from apps.audit.services import record as act_record
+from apps.core.domain.origin import WriteOrigin
 from apps.core.domain.scope import Access, Permission, Scope, system_access
 from apps.core.models import DisplayName
 from apps.core.services import key_create, key_revoke
 from apps.episodic.maintenance.run import timeline_maintain, timeline_seal
 from apps.episodic.maintenance.runner import MaintenanceRunningError
 from apps.events.models import Delivery
+from apps.imports.models import Import, ImportState
+from apps.imports.services import import_upload
 from apps.llm.models import ToolRunDay
 from apps.monitor.models import Sample
 from apps.notes.domain.places import MAIN
@@ -128,6 +131,14 @@ def fill_apps() -> None:
         drafts = [MemoryDraft(f"Ana was heard by the {name}, {number}.", scope=Scope(PERSON)) for number in range(60)]
         memory_save_many(access=Access(Scope(PERSON), Permission.WRITE, f"key:{name}"), drafts=drafts)
     learnt_forget(user_id=PERSON, key=key)
+
+
+def fill_imports() -> None:
+    """Have a file that a person uploaded, and that the worker has looked at."""
+    mine = Access(Scope(PERSON), Permission.WRITE, f"person:{PERSON}", origin=WriteOrigin.PERSON)
+    memories = [{"memory": "Ana paints doors.", "user_id": "ana"}, {"memory": " "}, {"memory": "Ana sings alto."}]
+    asked = import_upload(access=mine, kind=None, name="mem0.json", chunks=[json.dumps(memories).encode()])
+    wait_for(lambda: Import.objects.get(pk=asked.pk).state == ImportState.LOOKED, "the worker to look at a file")
 
 
 def fill_memories() -> None:
@@ -253,6 +264,6 @@ def fill_names() -> None:
 
 
 FILLS = (
-    *(fill_names, fill_erasure, fill_apps, fill_memories, fill_timeline, fill_notes),
+    *(fill_names, fill_erasure, fill_apps, fill_imports, fill_memories, fill_timeline, fill_notes),
     *(fill_knowledge, fill_models, fill_keys, fill_work, fill_rest),
 )

@@ -1,0 +1,146 @@
+"""The work on uploaded files in the background, and on undoing: the next process goes on with what one left."""
+
+import logging
+import time
+import traceback
+import zipfile
+
+from django.db.models import Q
+
+from apps.core.db.session_locks import try_session_lock
+from apps.core.domain.clock import SYSTEM_CLOCK, Clock, utcnow
+from apps.core.domain.errors import MemoryHubError, UnavailableError
+from apps.core.steps import Step, no_step
+from apps.imports.domain.found import Kind
+from apps.imports.models import UPLOADED_STATES, Import, ImportState
+from apps.imports.running.run import IMPORT_LOCKS, FilesChangedError, ImportBusyError, Progress, import_run, look
+from apps.imports.running.undo import import_undo
+from apps.imports.sources.archive import SourceError, open_source
+from apps.imports.sources.recognise import recognise
+from apps.imports.uploads.files import file_of, remove_files, stray_files
+from apps.imports.uploads.request import start_work
+
+logger = logging.getLogger(__name__)
+# Of work on one import, after which others have their turn; a look ends with what it has.
+PART_SECONDS, LOOK_SECONDS = 60.0, 240.0
+# So often a process may be killed at the same place.
+MAX_TRIES = 5
+SECONDS_BETWEEN_SIGNS = 1.0
+
+
+def imports_continue(*, seconds: float = PART_SECONDS, clock: Clock = SYSTEM_CLOCK, step: Step = no_step) -> None:
+    """Go on with every uploaded file and every undoing, and remove the files whose time is over; safe to repeat."""
+    for record in Import.objects.filter(until__lte=utcnow(clock)).exclude(state=ImportState.RUNNING):
+        remove_files(record.uuid)
+        Import.objects.filter(pk=record.pk, state__in=UPLOADED_STATES).delete()
+        Import.objects.filter(pk=record.pk).update(until=None)
+    for path in stray_files():
+        path.unlink(missing_ok=True)
+    uploaded = Q(state__in=[ImportState.WAITING, ImportState.RUNNING], until__isnull=False)
+    waiting = Import.objects.filter(uploaded | Q(state=ImportState.UNDOING)).order_by("pk")
+    left = [record for record in waiting if not import_continue(record, seconds=seconds, clock=clock, step=step)]
+    if left:
+        start_work()
+
+
+def import_continue(record: Import, *, seconds: float, clock: Clock = SYSTEM_CLOCK, step: Step = no_step) -> bool:
+    """Go on with one import. Return False for one that is out of time, and has more to do at once."""
+    is_undoing = record.state == ImportState.UNDOING
+    if not is_undoing and not file_of(record.uuid).exists():
+        return True  # It is on its way, or on the disk of another host.
+    if record.tries >= MAX_TRIES and not is_undoing:
+        end(record, "interrupted", clock)
+        return True
+    Import.objects.filter(pk=record.pk).update(tries=record.tries + 1)
+    try:
+        is_done = work_on(record, seconds, clock, step)
+    except ImportBusyError:
+        return True
+    except UnavailableError as error:
+        Import.objects.filter(pk=record.pk).update(problem=error.code[:50], tries=record.tries)
+        return True
+    except MemoryHubError as error:
+        end(record, error.code, clock, is_final=isinstance(error, SourceError | FilesChangedError))
+        return True
+    except Exception as error:  # noqa: BLE001
+        # What it says may have something of the person in it; where it comes from has not.
+        name, place = type(error).__name__, "".join(traceback.format_tb(error.__traceback__))
+        logger.error("import %d failed with %s\n%s", record.pk, name, place)
+        end(record, "error", clock)
+        return True
+    Import.objects.filter(pk=record.pk).update(tries=0)
+    return is_done
+
+
+def work_on(record: Import, seconds: float, clock: Clock, step: Step) -> bool:
+    """Look at a file, bring it in or undo it; return whether that is all. Raises what these raise."""
+    if record.state == ImportState.UNDOING:
+        import_undo(record=record, clock=clock, step=step)
+    elif record.state == ImportState.WAITING:
+        look_at(record, step)
+        return True
+    else:
+        path = file_of(record.uuid)
+        if not import_run(record=record, path=path, name=record.name, seconds=seconds, clock=clock, step=step):
+            return False
+    remove_files(record.uuid)
+    Import.objects.filter(pk=record.pk).update(until=None)
+    return True
+
+
+def look_at(record: Import, step: Step) -> None:
+    """Note what a file would bring. Raises ImportBusyError, SourceError, UnavailableError."""
+    with try_session_lock(IMPORT_LOCKS, record.pk) as is_alone:
+        if not is_alone:
+            raise ImportBusyError
+        path, name = file_of(record.uuid), record.name
+        if name.endswith(".zip") and not zipfile.is_zipfile(path):
+            raise SourceError("This is no ZIP file, or it is cut off.", code="damaged")
+        if not record.kind:
+            with open_source(path, name) as entries:
+                record.kind = recognise(entries).value
+        counts = look(
+            user_id=record.user_id,
+            kind=Kind(record.kind),
+            path=path,
+            name=name,
+            from_user=record.from_user,
+            seconds=LOOK_SECONDS,
+            progress=signs_of(record),
+        )
+        step("looked")
+        values = {"state": ImportState.LOOKED, "kind": record.kind, "looked": counts.as_json()}
+        Import.objects.filter(pk=record.pk, state=ImportState.WAITING).update(**values)
+
+
+def signs_of(record: Import) -> Progress:
+    """Return what notes how far a look is, once a second, for pages."""
+    done, noted_at = 0, 0.0
+
+    def progress(read: int, total: int) -> None:
+        nonlocal done, noted_at
+        done += read
+        if time.monotonic() - noted_at >= SECONDS_BETWEEN_SIGNS:
+            noted_at = time.monotonic()
+            Import.objects.filter(pk=record.pk).update(done=min(done, total), total=total)
+
+    return progress
+
+
+def end(record: Import, problem: str, clock: Clock, *, is_final: bool = False) -> None:
+    """Note why an import cannot go on. is_final: its file will never be read to its end, so it is removed."""
+    found = Import.objects.filter(pk=record.pk)
+    ended = {"problem": problem[:50], "tries": 0}
+    if record.state == ImportState.UNDOING:
+        found.filter(state=ImportState.UNDOING).update(**ended)
+        return
+    is_looked_at = record.state == ImportState.WAITING
+    if is_looked_at or is_final:
+        remove_files(record.uuid)
+    if is_looked_at:
+        found.filter(state=ImportState.WAITING).update(state=ImportState.REFUSED, kind=record.kind, **ended)
+    else:
+        kept = {"until": None} if is_final else {}
+        found.filter(state=ImportState.RUNNING).update(
+            state=ImportState.FAILED, finished_at=utcnow(clock), **kept, **ended
+        )

@@ -1,0 +1,1 @@
+"""Bringing what a person has in other programs: uploading, looking, bringing in, undoing."""
