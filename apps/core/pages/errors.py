@@ -79,7 +79,10 @@ TOO_LARGE = Problem(
     413,
     _("That is too large"),
     _("The form or the file is larger than this page accepts. Nothing was changed."),
-    _("Send less at once; the API has separate endpoints for large texts and imports."),
+    _(
+        "Send less at once, or ask who runs this hub to import it; the API has separate endpoints for large texts and "
+        "imports."
+    ),
 )
 BUSY = Problem(
     503,

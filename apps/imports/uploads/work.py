@@ -9,6 +9,7 @@ from django.db.models import Q
 
 from apps.core.db.session_locks import try_session_lock
 from apps.core.domain.clock import SYSTEM_CLOCK, Clock, utcnow
+from apps.core.domain.deadline import Deadline
 from apps.core.domain.errors import MemoryHubError, UnavailableError
 from apps.core.steps import Step, no_step
 from apps.imports.domain.found import Kind
@@ -21,14 +22,21 @@ from apps.imports.uploads.files import file_of, remove_files, stray_files
 from apps.imports.uploads.request import start_work
 
 logger = logging.getLogger(__name__)
-# Of work on one import, after which others have their turn; a look ends with what it has.
-PART_SECONDS, LOOK_SECONDS = 60.0, 240.0
+# Of work on one import, after which others have their turn; a look ends with what it has. After TASK_SECONDS a task
+# begins with no other import, so that it ends long before the worker would end it.
+PART_SECONDS, LOOK_SECONDS, TASK_SECONDS = 60.0, 120.0, 180.0
 # So often a process may be killed at the same place.
 MAX_TRIES = 5
 SECONDS_BETWEEN_SIGNS = 1.0
 
 
-def imports_continue(*, seconds: float = PART_SECONDS, clock: Clock = SYSTEM_CLOCK, step: Step = no_step) -> None:
+def imports_continue(
+    *,
+    seconds: float = PART_SECONDS,
+    task_seconds: float = TASK_SECONDS,
+    clock: Clock = SYSTEM_CLOCK,
+    step: Step = no_step,
+) -> None:
     """Go on with every uploaded file and every undoing, and remove the files whose time is over; safe to repeat."""
     for record in Import.objects.filter(until__lte=utcnow(clock)).exclude(state=ImportState.RUNNING):
         remove_files(record.uuid)
@@ -38,8 +46,13 @@ def imports_continue(*, seconds: float = PART_SECONDS, clock: Clock = SYSTEM_CLO
         path.unlink(missing_ok=True)
     uploaded = Q(state__in=[ImportState.WAITING, ImportState.RUNNING], until__isnull=False)
     waiting = Import.objects.filter(uploaded | Q(state=ImportState.UNDOING)).order_by("pk")
-    left = [record for record in waiting if not import_continue(record, seconds=seconds, clock=clock, step=step)]
-    if left:
+    deadline, is_left = Deadline(task_seconds), False
+    for number, record in enumerate(waiting):
+        if number and deadline.expired:
+            is_left = True
+            break
+        is_left |= not import_continue(record, seconds=seconds, clock=clock, step=step)
+    if is_left:
         start_work()
 
 
@@ -55,6 +68,7 @@ def import_continue(record: Import, *, seconds: float, clock: Clock = SYSTEM_CLO
     try:
         is_done = work_on(record, seconds, clock, step)
     except ImportBusyError:
+        Import.objects.filter(pk=record.pk).update(tries=record.tries)
         return True
     except UnavailableError as error:
         Import.objects.filter(pk=record.pk).update(problem=error.code[:50], tries=record.tries)

@@ -8,10 +8,8 @@ from io import StringIO
 from pathlib import Path
 from typing import Any
 
-import psycopg
 import pytest
 from django.core.management import CommandError, call_command
-from django.db import connection
 
 from apps.core.domain.origin import WriteOrigin
 from apps.core.domain.scope import Access, Permission, Scope
@@ -20,7 +18,7 @@ from apps.episodic.models import TimelineEvent
 from apps.imports.domain.found import Kind
 from apps.imports.management.commands.import_from import ACTOR
 from apps.imports.models import Import, ImportState
-from apps.imports.running.run import IMPORT_LOCKS, import_run
+from apps.imports.running.run import import_run
 from apps.imports.services import import_begin
 from apps.notes.domain.places import NotePlace
 from apps.notes.files.owner import folder_of
@@ -29,6 +27,7 @@ from apps.semantic.domain.memory import MemoryDraft
 from apps.semantic.models import Memory, MemoryStatus
 from apps.semantic.services import MemoryEdit, memory_delete, memory_save, memory_update
 from tests.integration.imports.exports import KEPT, MEM0, export_of, folder, zipped
+from tests.integration.imports.locks import worked_on
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("timeline_dir", "notes_dir")]
 ANA, BEN = "ana", "ben"
@@ -301,12 +300,8 @@ def test_an_import_does_not_go_on_with_other_files(tmp_path: Path) -> None:
 def test_an_import_that_another_process_works_on_is_left_to_it(tmp_path: Path) -> None:
     path = folder(tmp_path / "basic", {"a.md": "- [fact] One\n", "b.md": "- [fact] Two\n"})
     record = begin_and_die(path)
-    parameters = connection.get_connection_params()
-    wanted = {name: parameters[name] for name in ("host", "port", "user", "password", "dbname") if parameters.get(name)}
-    with psycopg.connect(**wanted, autocommit=True) as other:
-        other.execute("SELECT pg_advisory_lock(%s, %s)", [IMPORT_LOCKS, record.pk])
-        with pytest.raises(CommandError, match="being worked on"):
-            bring(Kind.BASIC_MEMORY, path)
+    with worked_on(record), pytest.raises(CommandError, match="being worked on"):
+        bring(Kind.BASIC_MEMORY, path)
     assert Import.objects.get().state == ImportState.RUNNING
 
 

@@ -29,6 +29,7 @@ from apps.imports.uploads.work import MAX_TRIES, imports_continue
 from apps.semantic.models import Memory, MemoryStatus
 from tests.integration.imports.exports import CLAUDE, MEM0, TALK
 from tests.integration.imports.exports import KEPT as COUNTS
+from tests.integration.imports.locks import worked_on
 from tests.integration.webui.person import ANA, BEN, browser_of
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("timeline_dir", "notes_dir")]
@@ -314,6 +315,31 @@ def test_one_that_ends_every_process_is_given_up_and_can_be_run_again(ana: Clien
     page = act(ana, "confirm", record)
     assert "It is brought in" in page
     assert (len(known()), Import.objects.get().counts["kept"]) == (2, {"memories": 2})
+
+
+def test_one_that_another_process_works_on_is_left_to_it(ana: Client) -> None:
+    upload(ana, *FILES[Kind.MEM0])
+    record = Import.objects.get()
+    ana.post(reverse("webui:bring_confirm", args=[record.uuid]))
+    with worked_on(record):
+        for _ in range(MAX_TRIES + 1):
+            imports_continue()
+    record.refresh_from_db()
+    assert (record.state, record.tries, known()) == ("running", 0, set())
+    imports_continue()
+    assert len(known()) == 2
+
+
+def test_a_task_ends_in_time_whatever_waits(ana: Client) -> None:
+    browsers = {ANA: ana, BEN: browser_of(BEN)}
+    for browser in browsers.values():
+        upload(browser, *FILES[Kind.MEM0])
+    for record in Import.objects.order_by("pk"):
+        browsers[record.user_id].post(reverse("webui:bring_confirm", args=[record.uuid]))
+    imports_continue(task_seconds=0)
+    assert (len(known(ANA)), known(BEN)) == (2, set())
+    imports_continue()
+    assert len(known(BEN)) == 2
 
 
 def test_one_that_is_out_of_time_goes_on_in_another_part(ana: Client) -> None:
