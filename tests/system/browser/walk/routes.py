@@ -172,9 +172,11 @@ ARGUMENTS: dict[str, Any] = {
         lambda: {"uuid": newest(AppForgetting.objects.filter(user_id="ana")).uuid},
     ),
     **dict.fromkeys(
-        [f"webui:bring_{step}" for step in ("import", "state", "confirm", "drop", "undo")],
+        [f"webui:bring_{step}" for step in ("import", "state", "confirm", "drop")],
         lambda: {"uuid": newest(Import.objects.filter(user_id="ana")).uuid},
     ),
+    # Of one that was not brought in, this leads on.
+    "webui:bring_undo": lambda: {"uuid": newest(Import.objects.filter(user_id="ana", state="done")).uuid},
     "cockpit_decision": lambda: {"key": newest(Conflict.objects.filter(state="open")).pk},
     "cockpit_decisions_alike": lambda: {"key": newest(Conflict.objects.filter(state="open")).pk},
     **dict.fromkeys(

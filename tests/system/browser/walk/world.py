@@ -10,6 +10,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from datetime import timedelta
 from decimal import Decimal
+from functools import partial
 from pathlib import Path
 from uuid import uuid4
 
@@ -34,7 +35,7 @@ from apps.episodic.maintenance.run import timeline_maintain, timeline_seal
 from apps.episodic.maintenance.runner import MaintenanceRunningError
 from apps.events.models import Delivery
 from apps.imports.models import Import, ImportState
-from apps.imports.services import import_upload
+from apps.imports.services import import_confirm, import_upload
 from apps.llm.models import ToolRunDay
 from apps.monitor.models import Sample
 from apps.notes.domain.places import MAIN
@@ -134,11 +135,17 @@ def fill_apps() -> None:
 
 
 def fill_imports() -> None:
-    """Have a file that a person uploaded, and that the worker has looked at."""
+    """Have a file that a person has brought in, and one that waits for them to decide."""
     mine = Access(Scope(PERSON), Permission.WRITE, f"person:{PERSON}", origin=WriteOrigin.PERSON)
-    memories = [{"memory": "Ana paints doors.", "user_id": "ana"}, {"memory": " "}, {"memory": "Ana sings alto."}]
-    asked = import_upload(access=mine, kind=None, name="mem0.json", chunks=[json.dumps(memories).encode()])
-    wait_for(lambda: Import.objects.get(pk=asked.pk).state == ImportState.LOOKED, "the worker to look at a file")
+    for name, content in (("first.json", "Ana paints doors."), ("second.json", "Ana sings alto.")):
+        memories = json.dumps([{"memory": content, "user_id": PERSON}, {"memory": " "}]).encode()
+        asked = import_upload(access=mine, kind=None, name=name, chunks=[memories])
+        is_in = partial(Import.objects.filter(pk=asked.pk, state=ImportState.LOOKED).exists)
+        wait_for(is_in, "the worker to look at a file")
+        if name == "first.json":
+            import_confirm(access=mine, uuid=asked.uuid)
+            is_in = partial(Import.objects.filter(pk=asked.pk, state=ImportState.DONE).exists)
+            wait_for(is_in, "the worker to bring a file in")
 
 
 def fill_memories() -> None:
