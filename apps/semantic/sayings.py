@@ -3,7 +3,7 @@
 from django.utils.translation import gettext_noop as _
 
 from apps.core.pages.sayings import SAYINGS
-from apps.semantic.search.rerank import NO_ORDER
+from apps.llm.domain.rerank import NO_ORDER
 
 # Of `rules.domain.engine`: why a conflict was decided as it was.
 DECIDED = (

@@ -550,7 +550,8 @@ def test_no_status_lists_what_is_deleted_or_expired_of_an_included_owner(
 def without_time(response: HttpResponse) -> str:
     """The body of an answer without what changes by itself.
 
-    That is what it took, a confidence, which fades while one looks, the boundary that a prompt draws, and the id of a context.
+    That is what it took, a confidence, which fades while one looks, the boundary that a prompt draws, and the id of a
+    context.
     """
     text = re.sub(r'"(took_ms|latency_ms|duration_ms|confidence)": ?[0-9.e-]+', "", response.content.decode())
     text = re.sub(r'"id":"[0-9a-f-]{36}","as_of":"[^"]+"', "", text)

@@ -31,7 +31,7 @@ MB = 1024 * 1024
 PUSHED, ROOM = 2.0, 4.0
 # A worker counts as stopped 45 seconds after its last sign of life, with the settings of every hub.
 WORKER_SECONDS = 60.0
-# The share of what is free on the disk that the other tests may write or delete in the meantime: they wrote more than 2 GB.
+# The share of the free disk that other tests may write or delete in the meantime: they wrote more than 2 GB.
 SLACK = 1 / 6
 CHAT = {
     "CHAT_PROVIDER": "openai", "CHAT_MODEL": "some-model", "CHAT_API_KEY": "sk-secret-0123456789",

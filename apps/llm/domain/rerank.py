@@ -11,7 +11,11 @@ from collections.abc import Sequence
 from enum import StrEnum
 from typing import Any
 
+from apps.core.domain.words import gettext_noop
 from apps.llm.domain.chat import ErrorKind
+
+# What people and assistants are told where a search is in its own order.
+NO_ORDER = gettext_noop("The reranker did not answer, so this is the order of the search alone.")
 
 
 class RerankFormat(StrEnum):

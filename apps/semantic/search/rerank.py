@@ -6,13 +6,9 @@ from datetime import UTC
 
 from apps.core.domain.clock import to_datetime
 from apps.core.domain.scope import Access
-from apps.core.domain.words import gettext_noop
 from apps.llm.services import Reranked, rerank, reranked_count
 from apps.retrieval.domain.query import Hit, SearchMode, SearchQuery
 from apps.retrieval.domain.reorder import reorder
-
-# What people and assistants are told where a search is in its own order.
-NO_ORDER = gettext_noop("The reranker did not answer, so this is the order of the search alone.")
 
 
 @dataclass

@@ -18,6 +18,7 @@ from apps.core.domain.scope import Access, Reach, Scope
 from apps.given.domain.given import AnswerKind, Item, ItemKind, Place
 from apps.given.services import given_note
 from apps.llm.domain.embedder import TextRole
+from apps.llm.domain.rerank import NO_ORDER
 from apps.llm.selectors import EmbeddingSpace
 from apps.llm.services import Reranked, can_read
 from apps.retrieval.domain.matters import is_statement, put_newer_first
@@ -42,7 +43,7 @@ from apps.semantic.search.fetch import (
 )
 from apps.semantic.search.in_force import read_successors
 from apps.semantic.search.replaced import Replacement, replaced_hits
-from apps.semantic.search.rerank import NO_ORDER, SearchReranking, search_reranking
+from apps.semantic.search.rerank import SearchReranking, search_reranking
 from apps.semantic.selectors import users_in
 from apps.semantic.store.background import space_background
 from apps.semantic.store.embedding_space import SpaceChangedError, current_space, embed, forget_space, given_vector
