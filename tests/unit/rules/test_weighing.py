@@ -191,8 +191,8 @@ def test_only_what_is_near_is_read() -> None:
 
 
 def test_other_matters_are_not_noticed() -> None:
-    assert weighed(NOTHING, PairAnswer(0.9, 0.0, 0.0, 0.1)) == NOTHING
-    assert weighed(NOTHING, PairAnswer(0.9, 0.0, 0.06, 0.04)).is_conflict
+    assert weighed(NOTHING, PairAnswer(0.9, 0.0, 0.06, 0.04)) == NOTHING
+    assert weighed(NOTHING, PairAnswer(0.9, 0.0, 0.08, 0.02)).is_conflict
 
 
 @pytest.fixture

@@ -30,7 +30,7 @@ from apps.rules.domain.statements.language import ENGLISH, language_of
 # updates of unseen stories 98% are.
 READ_COSINE, READ_SHARING_COSINE, READ_WORDS = 0.3, 0.2, 1
 # What is about something else with this probability is not even noticed: of other matters one person has many.
-OTHER_MATTER_FROM = 0.07
+OTHER_MATTER_FROM = 0.03
 # From here on the judge is as sure that both hold as it is of anything.
 DROPPED_FROM = 0.9
 # What the words decide of two occurrences is confirmed from here on: the judge does not act alone there.
