@@ -39,7 +39,7 @@ ACCESS = system_access("test")
 DAY_MS = 24 * 3_600_000
 # A shard row counts the changes of a user's memories, and tells the caches of other processes that they are gone.
 COUNTERS = {"semantic_memoryshard"}
-MOST_NOTICED = 4
+MOST_NOTICED = 7
 
 
 # Two decisions that are accepted, one that is overridden, one that is reverted, one that is open.
