@@ -23,9 +23,10 @@ ROW = re.compile(r"^\| (`\w+`(?:, (?:`\w+`|\.\.\.))*) \| (\d{3}) \|", re.MULTILI
 # Raised by commands, pages and the worker alone, or in the middle of an answer that is a stream; the code of a
 # class that is always raised with another one; and PARTIAL_FAILURE, which a run has and no answer.
 NOT_OVER_REST = {
-    "PARTIAL_FAILURE", "disk_nearly_full", "export_broken", "file_gone", "files_changed", "global_policy", "import_busy",
-    "import_open", "managed_changed", "not_paused", "not_replaced", "not_stored", "not_waiting", "note_exists", "paused",
-    "purge_incomplete", "stale_segment", "throttled", "unreadable", "writers_at_work", "wrong_segment_state",
+    "PARTIAL_FAILURE", "disk_nearly_full", "export_broken", "file_gone", "files_changed", "global_policy",
+    "import_busy", "import_open", "managed_changed", "not_paused", "not_replaced", "not_stored", "not_waiting",
+    "note_exists", "paused", "purge_incomplete", "stale_segment", "throttled", "unreadable", "writers_at_work",
+    "wrong_segment_state",
 }  # fmt: skip
 # Made of the status of a memory or of a receipt.
 MADE = {status.value for status in MemoryStatus} | {f"already_{state.value}" for state in ReviewState}
