@@ -46,7 +46,7 @@ HERE = Path(__file__).parent
 # Those with which the rules were written.
 OLDER_STORIES = HERE.parent / "tests" / "unit" / "rules" / "english_stories.jsonl"
 BATCH_TOKENS = 1400
-# Elsewhere bfloat16 is emulated, and takes ten times as long as it would with whole numbers of 32 bits.
+# Elsewhere bfloat16 is emulated, and takes twenty times as long as numbers of 32 bits.
 HAS_BFLOAT16 = any(torch.cpu.get_capabilities()[name] for name in ("avx512_bf16", "amx_bf16"))
 
 

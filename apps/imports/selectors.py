@@ -4,11 +4,20 @@ from uuid import UUID
 
 from apps.core.domain.errors import NotFoundError
 from apps.core.domain.scope import Access, Scope
-from apps.imports.models import OPEN_STATES, Import, ImportKind, ImportState
+from apps.imports.models import OPEN_STATES, UPLOADED_STATES, Import, ImportKind, ImportState
 from apps.imports.querysets import ImportQuerySet
 from apps.imports.uploads.files import file_of
 
-__all__ = ["OPEN_STATES", "Import", "ImportKind", "ImportState", "has_file", "import_get", "import_list"]
+__all__ = [
+    "OPEN_STATES",
+    "UPLOADED_STATES",
+    "Import",
+    "ImportKind",
+    "ImportState",
+    "has_file",
+    "import_get",
+    "import_list",
+]
 
 
 def import_list(access: Access, scope: Scope | None = None) -> ImportQuerySet:

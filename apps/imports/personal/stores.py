@@ -11,7 +11,7 @@ from apps.core.personal.registry import register_stores
 from apps.core.personal.store import ExportRequest, Line, UserTable
 from apps.core.steps import Step, no_step
 from apps.imports.models import OPEN_STATES, UPLOADED_STATES, Import
-from apps.imports.uploads.files import remove_files, stray_files
+from apps.imports.uploads.files import UPLOADS
 
 LINE = "import"
 NOT_EXPORTED = (*OPEN_STATES, *UPLOADED_STATES)
@@ -45,16 +45,15 @@ class ImportStore(UserTable):
     def forget(self, user_id: str, step: Step = no_step) -> Iterator[int]:
         """Remove the files first, so that a killed process leaves no file without a row."""
         for uuid in Import.objects.filter(user_id=user_id).values_list("uuid", flat=True):
-            remove_files(uuid)
+            UPLOADS.remove(uuid)
         step("upload files")
         yield from super().forget(user_id, step)
-        for path in stray_files():
-            path.unlink(missing_ok=True)
+        UPLOADS.remove_strays()
 
     def find(self, user_id: str) -> Iterator[str]:
         """Yield where one is left. A file of no row may be of anyone."""
         yield from super().find(user_id)
-        yield from (f"uploads/{path.name}" for path in stray_files())
+        yield from (f"uploads/{path.name}" for path in UPLOADS.strays())
 
 
 register_stores((ImportStore(),))

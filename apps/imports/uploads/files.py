@@ -1,65 +1,34 @@
-"""The files that people upload: where they are, while they are received and until they are removed.
-
-A row comes before its file and goes after it: a file without a row is removed by anyone who finds it.
-"""
+"""The files that people upload: where they are, while they are received and until they are removed."""
 
 import logging
 import os
 import tempfile
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from typing import Any
 from uuid import UUID
 
-from django.conf import settings
 from django.core.files.uploadedfile import UploadedFile
 from django.core.files.uploadhandler import FileUploadHandler, StopUpload
 
+from apps.core.row_files import RowFiles
 from apps.imports.models import Import
 
 logger = logging.getLogger(__name__)
 FILE, PART = ".upload", ".upload.part"
-SUFFIXES = (FILE, PART)
-
-
-def uploads_dir() -> Path:
-    """Return the directory of uploaded files; create it for its owner only."""
-    directory = Path(settings.UPLOADS_DIR)
-    directory.mkdir(mode=0o700, parents=True, exist_ok=True)
-    return directory
-
-
-def file_of(uuid: UUID, suffix: str = FILE) -> Path:
-    """Return the place of the file of an import."""
-    return Path(settings.UPLOADS_DIR) / f"{uuid}{suffix}"
+UPLOADS = RowFiles("UPLOADS_DIR", Import, (FILE, PART))
+file_of = UPLOADS.file
 
 
 def write_part(uuid: UUID, chunks: Iterable[bytes]) -> None:
     """Write a file for its owner only, beside its place, until it is on the disk. Raises OSError."""
-    uploads_dir()
+    UPLOADS.prepare()
     path = file_of(uuid, PART)
     with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
         for chunk in chunks:
             file.write(chunk)
         file.flush()
         os.fsync(file.fileno())
-
-
-def remove_files(uuid: UUID) -> None:
-    """Remove the file of an import; safe to repeat."""
-    for suffix in SUFFIXES:
-        file_of(uuid, suffix).unlink(missing_ok=True)
-
-
-def stray_files() -> list[Path]:
-    """Return the files that belong to no import, such as those of a process that was killed."""
-    try:
-        found = sorted(Path(settings.UPLOADS_DIR).iterdir())
-    except FileNotFoundError:
-        return []
-    known = {str(uuid) for uuid in Import.objects.values_list("uuid", flat=True)}
-    return [path for path in found if path.name.partition(".")[0] not in known]
 
 
 @contextmanager
@@ -81,7 +50,7 @@ class NamelessUploadHandler(FileUploadHandler):
         """Begin a file. Raises StopUpload where the disk takes none."""
         super().new_file(*args, **kwargs)
         with stop_when_full():
-            self.file = tempfile.TemporaryFile(dir=uploads_dir())  # noqa: SIM115  (closed with the request)
+            self.file = tempfile.TemporaryFile(dir=UPLOADS.prepare())  # noqa: SIM115  (closed with the request)
 
     def receive_data_chunk(self, raw_data: bytes, start: int) -> None:
         """Add to the file. Raises StopUpload where the disk takes no more."""

@@ -19,7 +19,7 @@ from apps.imports.domain.found import Kind, clean_title
 from apps.imports.models import OPEN_STATES, UPLOADED_STATES, Import, ImportState
 from apps.imports.selectors import import_get
 from apps.imports.sources.archive import READ_SUFFIXES
-from apps.imports.uploads.files import PART, file_of, remove_files, write_part
+from apps.imports.uploads.files import PART, UPLOADS, file_of, write_part
 
 TASK = "apps.imports.tasks.bring"
 # How long a file is kept whose person has not decided, or whose import has failed.
@@ -97,13 +97,13 @@ def import_upload(
         except IntegrityError as error:
             raise ImportOpenError from error
     for one in older:
-        remove_files(one.uuid)
+        UPLOADS.remove(one.uuid)
     try:
         write_part(record.uuid, chunks)
         put_in_place(record)
     except OSError as error:
         Import.objects.filter(pk=record.pk).delete()
-        remove_files(record.uuid)
+        UPLOADS.remove(record.uuid)
         raise UnavailableError("The file could not be stored. Try again later.", code="not_stored") from error
     start_work()
     return record
@@ -140,7 +140,7 @@ def import_drop(*, access: Access, uuid: UUID) -> None:
     record = import_get(access, uuid)
     if not Import.objects.filter(pk=record.pk, state__in=UPLOADED_STATES, user_id=user_of(access)).delete()[0]:
         raise ConflictError("This was brought in: it can only be undone.", code="not_waiting")
-    remove_files(record.uuid)
+    UPLOADS.remove(record.uuid)
 
 
 def import_undo_request(*, access: Access, uuid: UUID) -> Import:

@@ -18,7 +18,7 @@ from apps.imports.running.run import IMPORT_LOCKS, FilesChangedError, ImportBusy
 from apps.imports.running.undo import import_undo
 from apps.imports.sources.archive import SourceError, open_source
 from apps.imports.sources.recognise import recognise
-from apps.imports.uploads.files import file_of, remove_files, stray_files
+from apps.imports.uploads.files import UPLOADS, file_of
 from apps.imports.uploads.request import start_work
 
 logger = logging.getLogger(__name__)
@@ -39,11 +39,10 @@ def imports_continue(
 ) -> None:
     """Go on with every uploaded file and every undoing, and remove the files whose time is over; safe to repeat."""
     for record in Import.objects.filter(until__lte=utcnow(clock)).exclude(state=ImportState.RUNNING):
-        remove_files(record.uuid)
+        UPLOADS.remove(record.uuid)
         Import.objects.filter(pk=record.pk, state__in=UPLOADED_STATES).delete()
         Import.objects.filter(pk=record.pk).update(until=None)
-    for path in stray_files():
-        path.unlink(missing_ok=True)
+    UPLOADS.remove_strays()
     uploaded = Q(state__in=[ImportState.WAITING, ImportState.RUNNING], until__isnull=False)
     waiting = Import.objects.filter(uploaded | Q(state=ImportState.UNDOING)).order_by("pk")
     deadline, is_left = Deadline(task_seconds), False
@@ -97,7 +96,7 @@ def work_on(record: Import, seconds: float, clock: Clock, step: Step) -> bool:
         path = file_of(record.uuid)
         if not import_run(record=record, path=path, name=record.name, seconds=seconds, clock=clock, step=step):
             return False
-    remove_files(record.uuid)
+    UPLOADS.remove(record.uuid)
     Import.objects.filter(pk=record.pk).update(until=None)
     return True
 
@@ -150,7 +149,7 @@ def end(record: Import, problem: str, clock: Clock, *, is_final: bool = False) -
         return
     is_looked_at = record.state == ImportState.WAITING
     if is_looked_at or is_final:
-        remove_files(record.uuid)
+        UPLOADS.remove(record.uuid)
     if is_looked_at:
         found.filter(state=ImportState.WAITING).update(state=ImportState.REFUSED, kind=record.kind, **ended)
     else:

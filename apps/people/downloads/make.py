@@ -22,16 +22,14 @@ from apps.core.personal.store import ExportRequest
 from apps.core.steps import Step, no_step
 from apps.people.downloads.book import Book
 from apps.people.downloads.request import (
+    DOWNLOADS,
     KEPT,
     LINES_PART,
     PROGRESS,
     ZIP_PART,
-    downloads_dir,
     file_of,
     open_private,
     progress_write,
-    remove_files,
-    stray_files,
 )
 from apps.people.models import UNFINISHED, Download, DownloadState
 
@@ -51,9 +49,8 @@ def downloads_continue(*, clock: Clock = SYSTEM_CLOCK) -> None:
     """Make every download that waits or whose process was killed, and remove those that were kept long enough."""
     for one in Download.objects.filter(until__lte=utcnow(clock)):
         one.delete()
-        remove_files(one.uuid)
-    for path in stray_files():
-        path.unlink(missing_ok=True)
+        DOWNLOADS.remove(one.uuid)
+    DOWNLOADS.remove_strays()
     for download in Download.objects.filter(state__in=UNFINISHED).order_by("pk"):
         download_make(download_id=download.pk, clock=clock)
 
@@ -72,7 +69,7 @@ def download_make(*, download_id: int, clock: Clock = SYSTEM_CLOCK, step: Step =
             write_file(download, step)
             finish(download, clock)
         except DownloadGoneError:
-            remove_files(download.uuid)
+            DOWNLOADS.remove(download.uuid)
         except Exception as error:  # noqa: BLE001
             # What it says may have something of the person in it; where it comes from has not.
             name, place = type(error).__name__, "".join(traceback.format_tb(error.__traceback__))
@@ -80,7 +77,7 @@ def download_make(*, download_id: int, clock: Clock = SYSTEM_CLOCK, step: Step =
             may_pass = isinstance(error, MemoryHubError) and download.tries < MAX_TRIES
             state = DownloadState.WAITING if may_pass else DownloadState.FAILED
             Download.objects.filter(pk=download.pk).update(state=state)
-            remove_files(download.uuid)
+            DOWNLOADS.remove(download.uuid)
 
 
 def begin(download_id: int) -> Download | None:
@@ -104,7 +101,7 @@ def readers_words(download: Download) -> Iterator[None]:
 
 def write_file(download: Download, step: Step) -> None:
     """Write the ZIP file beside its place. Raises DownloadGoneError when it was removed while it was written."""
-    downloads_dir()
+    DOWNLOADS.prepare()
     asked = ExportRequest(Scope(download.user_id))
     access = Access(asked.scope, Permission.READ, "download")
     part, lines_part = (open_private(file_of(download.uuid, suffix)) for suffix in (ZIP_PART, LINES_PART))

@@ -6,53 +6,26 @@ from datetime import timedelta
 from pathlib import Path
 from uuid import UUID
 
-from django.conf import settings
 from django.db import transaction
 from django_q.tasks import async_task
 
 from apps.core.db.user_locks import hold_users
 from apps.core.domain.clock import SYSTEM_CLOCK, Clock, utcnow
+from apps.core.row_files import RowFiles
 from apps.people.models import UNFINISHED, Download, DownloadState
 
 ZIP, ZIP_PART, LINES_PART, PROGRESS = ".zip", ".zip.part", ".jsonl.part", ".progress"
-SUFFIXES = (ZIP, ZIP_PART, LINES_PART, PROGRESS)
+DOWNLOADS = RowFiles("DOWNLOADS_DIR", Download, (ZIP, ZIP_PART, LINES_PART, PROGRESS))
+file_of = DOWNLOADS.file
 TASK = "apps.people.tasks.make_downloads"
 # How long a file is kept.
 KEPT = timedelta(days=3)
-
-
-def downloads_dir() -> Path:
-    """Return the directory of downloads; create it for its owner only."""
-    directory = Path(settings.DOWNLOADS_DIR)
-    directory.mkdir(mode=0o700, parents=True, exist_ok=True)
-    return directory
-
-
-def file_of(uuid: UUID, suffix: str = ZIP) -> Path:
-    """Return the place of a file of a download."""
-    return Path(settings.DOWNLOADS_DIR) / f"{uuid}{suffix}"
 
 
 def open_private(path: Path) -> int:
     """Open a new file for its owner only, in place of one that a killed process left. Return its descriptor."""
     path.unlink(missing_ok=True)
     return os.open(path, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600)
-
-
-def remove_files(uuid: UUID) -> None:
-    """Remove the files of a download; safe to repeat."""
-    for suffix in SUFFIXES:
-        file_of(uuid, suffix).unlink(missing_ok=True)
-
-
-def stray_files() -> list[Path]:
-    """Return the files that belong to no download, such as those of a process that was killed. A row comes first."""
-    try:
-        found = sorted(Path(settings.DOWNLOADS_DIR).iterdir())
-    except FileNotFoundError:
-        return []
-    known = {str(uuid) for uuid in Download.objects.values_list("uuid", flat=True)}
-    return [path for path in found if path.name.partition(".")[0] not in known]
 
 
 def progress_write(uuid: UUID, lines: int) -> None:
@@ -79,7 +52,7 @@ def download_request(*, user_id: str, language: str, time_zone: str, clock: Cloc
             return found
         if found is not None:
             found.delete()
-            remove_files(found.uuid)
+            DOWNLOADS.remove(found.uuid)
         asked, is_new = Download.objects.get_or_create(
             user_id=user_id,
             defaults={"language": language, "time_zone": time_zone, "requested_at": utcnow(clock)},
@@ -105,4 +78,4 @@ def download_remove(*, user_id: str) -> None:
     """Remove the download of a user and its files; safe to repeat."""
     for found in Download.objects.filter(user_id=user_id):
         found.delete()
-        remove_files(found.uuid)
+        DOWNLOADS.remove(found.uuid)

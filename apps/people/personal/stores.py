@@ -1,12 +1,11 @@
 """The stores of what people asks for and keeps about them: erasures, downloads, plans and looks."""
 
 from collections.abc import Iterator
-from contextlib import suppress
 
 from apps.core.personal.registry import register_stores
 from apps.core.personal.store import PersonalStore, UserTable
 from apps.core.steps import Step, no_step
-from apps.people.downloads.request import remove_files, stray_files
+from apps.people.downloads.request import DOWNLOADS
 from apps.people.models import AppForgetting, ConnectionRequest, Download, Erasure, Look, PlannedErasure
 
 
@@ -37,18 +36,16 @@ class DownloadStore(UserTable):
     def forget(self, user_id: str, step: Step = no_step) -> Iterator[int]:
         """Remove the files first, so that a killed process leaves no file without a row."""
         for download in Download.objects.filter(user_id=user_id):
-            remove_files(download.uuid)
+            DOWNLOADS.remove(download.uuid)
             step("download files")
             download.delete()
             yield 1
-        for path in stray_files():
-            with suppress(FileNotFoundError):
-                path.unlink()
+        DOWNLOADS.remove_strays()
 
     def find(self, user_id: str) -> Iterator[str]:
         """Yield where one is left. A file of no row may be of anyone."""
         yield from super().find(user_id)
-        yield from (f"downloads/{path.name}" for path in stray_files())
+        yield from (f"downloads/{path.name}" for path in DOWNLOADS.strays())
 
 
 class PlanStore(UserTable):

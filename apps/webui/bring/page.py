@@ -19,7 +19,7 @@ from apps.audit.services import note_object
 from apps.core.domain.errors import InvalidInputError, MemoryHubError, NotFoundError
 from apps.imports.domain.counts import Counts
 from apps.imports.domain.found import Kind, Reason, Target
-from apps.imports.selectors import OPEN_STATES, Import, ImportState, has_file, import_get, import_list
+from apps.imports.selectors import OPEN_STATES, UPLOADED_STATES, Import, ImportState, has_file, import_get, import_list
 from apps.imports.services import (
     UPLOAD_SUFFIXES,
     import_confirm,
@@ -128,7 +128,7 @@ def import_or_404(person: Person, uuid: UUID) -> Import:
 
 def shown_import(record: Import) -> dict[str, Any]:
     """Return what is shown of an import: how far it is, and its counts, of what would be or of what was."""
-    is_before = record.state in {ImportState.WAITING, ImportState.LOOKED, ImportState.REFUSED}
+    is_before = record.state in UPLOADED_STATES
     counts = Counts.from_json(record.looked if is_before else record.counts)
     undone = record.undone
     return {

@@ -23,7 +23,7 @@ from apps.imports.domain.found import Kind
 from apps.imports.models import Import, ImportState
 from apps.imports.services import import_begin
 from apps.imports.uploads import work
-from apps.imports.uploads.files import file_of, stray_files
+from apps.imports.uploads.files import UPLOADS, file_of
 from apps.imports.uploads.request import KEPT
 from apps.imports.uploads.work import MAX_TRIES, imports_continue
 from apps.semantic.models import Memory, MemoryStatus
@@ -255,7 +255,7 @@ def test_nothing_is_taken_of_one_who_is_being_forgotten(ana: Client) -> None:
     with transaction.atomic():
         lock_user(ANA, utcnow(SYSTEM_CLOCK))
     assert "being deleted" in upload(ana, *FILES[Kind.MEM0])
-    assert (Import.objects.count(), stray_files()) == (0, [])
+    assert (Import.objects.count(), UPLOADS.strays()) == (0, [])
 
 
 def test_a_pause_stops_apps_and_not_what_the_person_brings(ana: Client) -> None:
