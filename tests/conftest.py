@@ -22,7 +22,7 @@ from django.test import TransactionTestCase
 from tests.effort import load_profile
 from tests.emptying import empty_written, keep_prepared
 
-pytest_plugins = ["tests.retried", "tests.tiers"]
+pytest_plugins = ["tests.retried", "tests.tiers", "tests.time_limit"]
 PREFIX = "memoryhub-tests-"
 IS_WORKER = "PYTEST_XDIST_WORKER" in os.environ
 

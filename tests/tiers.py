@@ -21,12 +21,12 @@ from tests.browser import BROWSER, NO_BROWSER
 TESTS = Path(__file__).parent
 QUICK = "quick"
 PROPERTY = "tier"
-# In the order in which they run, so that no long test begins when all others are done.
+# In the order in which they run: what says most in the shortest time first, since the time may end (time_limit.py).
 TIERS = {
+    QUICK: "are quick and deterministic",
     "kill": "start, stop or kill processes of a hub",
     "browser": "look at pages in Chromium",
     "deep": "try every case of a large matrix",
-    QUICK: "are quick and deterministic",
 }
 # The first that matches counts. Paths are those below `tests`, or end with `/`.
 PATHS = {
@@ -150,7 +150,7 @@ def slow_cases(tiers: dict[pytest.Item, str]) -> set[pytest.Item]:
 
 @pytest.hookimpl(wrapper=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> Iterator[None]:
-    """Mark each test with its tier, leave out tests of tiers that are not run, and begin with the longest."""
+    """Mark each test with its tier, leave out tests of tiers that are not run, and put them in the order of tiers."""
     own = {item: tier_of_test(item) for item in items}
     tiers = own | dict.fromkeys(slow_cases(own), "deep")
     for item, tier in tiers.items():
@@ -195,7 +195,7 @@ def pytest_terminal_summary(terminalreporter: Any) -> None:
     """Say how many tests of each tier ran, and that none looked at a page where there is no browser."""
     ended = {outcome: terminalreporter.stats.get(outcome, []) for outcome in ("passed", "failed", "skipped")}
     ran = Counter(tier_of_report(one) for one in ended["passed"] + ended["failed"] if one.when == "call")
-    terminalreporter.write_line("tests run: " + ", ".join(f"{tier} {ran[tier]:,}" for tier in reversed(TIERS)))
+    terminalreporter.write_line("tests run: " + ", ".join(f"{tier} {ran[tier]:,}" for tier in TIERS))
     skipped = [one for one in ended["skipped"] if tier_of_report(one) == "browser"]
     if skipped and BROWSER is None:
         terminalreporter.write_line(f"{len(skipped)} tests of pages were skipped: {NO_BROWSER}.", red=True)

@@ -1,6 +1,9 @@
 """Every test is in one tier, and what is slow or needs a browser is not in the quick one."""
 
+import os
 import re
+import subprocess
+import sys
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -165,3 +168,12 @@ def test_test_cannot_be_in_two_tiers() -> None:
     item = SimpleNamespace(nodeid="tests/test_it.py::test_it", iter_markers=lambda: iter(marks))
     with pytest.raises(pytest.UsageError, match="deep and kill"):
         tiers.tier_of_test(item)
+
+
+@pytest.mark.parametrize(("ends_at", "said"), [("1", "tests did not begin"), ("", " passed")])
+def test_what_comes_too_late_does_not_begin_and_is_counted(ends_at: str, said: str) -> None:
+    command = [sys.executable, "-m", "pytest", "-n", "0", "tests/unit/memoryhub/test_progress.py"]
+    environment = os.environ | {"TESTS_END_AT": ends_at}
+    ended = subprocess.run(command, cwd=TESTS.parent, env=environment, capture_output=True, text=True, check=True)
+    assert said in ended.stdout
+    assert ("test_progress.py " in ended.stdout) == bool(ends_at)

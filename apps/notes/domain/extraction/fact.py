@@ -4,6 +4,7 @@ import re
 from dataclasses import dataclass
 from datetime import datetime
 from enum import StrEnum
+from functools import cached_property
 
 from apps.rules.domain.statements.statement import Mood
 
@@ -70,20 +71,25 @@ class ReadFact:
     value: str = ""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True)
 class Pattern:
     """A pattern of facts, tried at the beginning of a clause.
 
-    confidence: how often a fact of it is right. moods: of the clauses in which it is looked for. needs_date: only
-    where the clause says when.
+    confidence: how often a fact of it is right. forms: regular expressions, any of which matches, whatever the case.
+    moods: of the clauses in which it is looked for. needs_date: only where the clause says when.
     """
 
     name: str
     category: Category
     confidence: float
-    regex: re.Pattern[str]
+    forms: tuple[str, ...]
     moods: frozenset[Mood] = ASSERTED
     needs_date: bool = False
+
+    @cached_property
+    def regex(self) -> re.Pattern[str]:
+        """Compile the forms at their first use: all of them take a tenth of the start of a process."""
+        return re.compile("|".join(f"(?:{form})" for form in self.forms), re.IGNORECASE)
 
 
 def pattern(
@@ -95,5 +101,4 @@ def pattern(
     needs_date: bool = False,
 ) -> Pattern:
     """Return a pattern that matches any of some forms, whatever the case."""
-    joined = "|".join(f"(?:{form})" for form in forms)
-    return Pattern(name, category, confidence, re.compile(joined, re.IGNORECASE), moods, needs_date)
+    return Pattern(name, category, confidence, forms, moods, needs_date)
