@@ -174,7 +174,7 @@ def test_three_wordings_in_one_batch_become_one_memory(access: Access) -> None:
 
 def test_merge_that_adds_nothing_still_keeps_both_parents(save: Save) -> None:
     rule(arbitration={"priority_recency": False}, detection=LOOSE)
-    old = save("Ana bakes rye bread with caraway seeds every Sunday morning now").memory
+    old = save("Ana bakes rye bread with caraway seeds every Sunday morning at home").memory
     result = save("Ana bakes rye bread with caraway seeds every Sunday morning")
     assert result.action == "merged"
     assert contents() == [old.content]

@@ -154,7 +154,7 @@ def test_repeated_loser_within_batch_is_nothing_that_later_items_could_supersede
 
 
 def test_item_is_held_against_what_stands_when_all_that_it_was_compared_with_have_left(batch: Batch) -> None:
-    homes = "Lisbon Porto Rome Berlin Paris Madrid Vienna Prague Oslo Athens Dublin Warsaw Milan Munich Hamburg Lyon"
+    homes = "Lisbon Porto Rome Berlin Paris Madrid Vienna Turin Oslo Athens Dublin Warsaw Milan Munich Hamburg Lyon"
     results = batch(*[f"Ana lives in {home}." for home in homes.split()])
     assert active() == ["Ana lives in Lyon."]
     assert [result.action for result in results] == ["inserted"] + ["superseded_existing"] * 15
