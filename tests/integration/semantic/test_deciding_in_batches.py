@@ -153,8 +153,14 @@ def test_repeated_loser_within_batch_is_nothing_that_later_items_could_supersede
     assert Memory.objects.filter(content=NOT_LISBON).count() == 1
 
 
-def test_item_is_held_against_what_stands_when_all_that_it_was_compared_with_have_left(batch: Batch) -> None:
-    homes = "Lisbon Porto Rome Berlin Paris Madrid Vienna Turin Oslo Athens Dublin Warsaw Milan Munich Hamburg Lyon"
+VETOED = pytest.mark.xfail(strict=True, reason="pairs-4 takes Prague for one home beside any other, against the words")
+
+
+@pytest.mark.parametrize("eighth", ["Turin", pytest.param("Prague", marks=VETOED)])
+def test_item_is_held_against_what_stands_when_all_that_it_was_compared_with_have_left(
+    batch: Batch, eighth: str
+) -> None:
+    homes = f"Lisbon Porto Rome Berlin Paris Madrid Vienna {eighth} Oslo Athens Dublin Warsaw Milan Munich Hamburg Lyon"
     results = batch(*[f"Ana lives in {home}." for home in homes.split()])
     assert active() == ["Ana lives in Lyon."]
     assert [result.action for result in results] == ["inserted"] + ["superseded_existing"] * 15
