@@ -47,6 +47,8 @@ _SUBJECT = re.compile(
     r"(\w+['’]s|i|you|he|she|we|they|my|your|his|her|our|their|je|tu|il|elle|nous|ils|elles|ich|du|er|sie|wir|yo|él|ella|mi|su)\b",
     re.IGNORECASE,
 )
+# "The bank is closed": the state of a thing, which another text need not speak of.
+_THING = re.compile(r"(?:the|der|die|das|le|la|les|el|los|las)\s", re.IGNORECASE)
 
 
 class Effect(StrEnum):
@@ -218,6 +220,8 @@ def may_replace_alone(older: str, newer: str) -> bool:
     """Return whether the judge may act alone on an older and a newer text that it finds to be a replacement."""
     if is_occurrence(older) or are_counterparts(older, newer) or have_other_persons(older, newer):
         return False
+    if are_person_and_thing(older, newer):
+        return False
     words, others = distinct_terms(older), distinct_terms(newer)
     if not have_one_frame(words, others):
         return True
@@ -265,3 +269,8 @@ def have_other_persons(older: str, newer: str) -> bool:
     """Return whether both texts begin with a pronoun or an owner, and with another one."""
     one, other = _SUBJECT.match(older), _SUBJECT.match(newer)
     return bool(one and other) and one[1].casefold() != other[1].casefold()  # type: ignore[index]
+
+
+def are_person_and_thing(older: str, newer: str) -> bool:
+    """Return whether the older text begins with somebody and the newer one with a thing: an appointment, the bank."""
+    return _SUBJECT.match(older) is not None and _THING.match(newer) is not None
