@@ -1,11 +1,9 @@
 """Which items changed: spec 003, delta detection."""
 
-import time
-
 from apps.sync.domain.items import derive_items
 from apps.sync.domain.knowledge import Constraint, Severity
 from apps.sync.domain.state import Delta, StoredItem, detect_delta
-from tests.timing import assert_quick
+from tests.timing import assert_quick, seconds_of
 from tests.unit.sync.examples import DEPRECATED, PROPOSED, items_of, make_file, make_item, store
 
 OLD = make_item("ADR-0001")
@@ -71,11 +69,6 @@ def test_delta_detection_performance():
 def test_delta_detection_is_linear():
     def seconds(count):
         items, stored = many(count)
-        taken = []
-        for _ in range(5):
-            began = time.thread_time()
-            detect_delta(stored, items)
-            taken.append(time.thread_time() - began)
-        return min(taken)
+        return min(seconds_of(lambda: detect_delta(stored, items)) for _ in range(5))
 
     assert seconds(16_000) < 60 * seconds(1_000)

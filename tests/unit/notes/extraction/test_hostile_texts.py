@@ -2,13 +2,12 @@
 
 import random
 import sys
-import time
 
 import pytest
 
 from apps.notes.domain.extraction.extract import extract_facts
 from apps.notes.domain.extraction.fact import Turn
-from tests.timing import assert_quick
+from tests.timing import assert_quick, seconds_of
 
 PIECES = [
     "I live in ", "my sister ", "Ana ", "because ", "and I ", ", ", '"', "'", "“", "「", "`", "```",
@@ -44,12 +43,6 @@ def test_a_megabyte_is_bounded(piece):
     assert_quick(read, piece * (1_000_000 // len(piece)), 2.0)
 
 
-def seconds(text: str) -> float:
-    began = time.thread_time()
-    read(text)
-    return time.thread_time() - began
-
-
 @pytest.mark.parametrize(
     "piece",
     [
@@ -63,6 +56,10 @@ def seconds(text: str) -> float:
 )
 def test_time_is_linear(piece):
     once, twice = (
-        min(seconds(f"{number} {piece * (chars // len(piece))}") for number in range(4)) for chars in (8000, 16_000)
+        min(
+            seconds_of(lambda number=number, chars=chars: read(f"{number} {piece * (chars // len(piece))}"))
+            for number in range(4)
+        )
+        for chars in (8000, 16_000)
     )
     assert twice <= 4 * once + 0.05
