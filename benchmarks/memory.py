@@ -7,7 +7,7 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +17,7 @@ from benchmarks.api import HubClient, Say
 from benchmarks.hub import hub_environment, running_hub
 from benchmarks.notes import note_lines
 from benchmarks.texts import sentence, synthetic_texts
+from memoryhub.process.children import NAME
 
 MB = 1024 * 1024
 SAMPLE_SECONDS, SAY_SECONDS = 1.0, 30.0
@@ -29,26 +30,29 @@ SAVE, BATCH, SEARCH = "/api/semantic/memories", "/api/semantic/memories/batch", 
 
 @dataclass(frozen=True)
 class Processes:
-    """Memory in bytes of the processes of a hub, what they share counted once. web: of all web processes."""
+    """Memory in bytes of the processes of a hub, what they share counted once.
+
+    web: of all web processes. imports: of the process from which all are forked.
+    """
 
     web: float
     worker: float
+    imports: float
 
     def as_json(self) -> dict[str, float]:
         """Return megabytes."""
-        return {"web": round(self.web / MB, 1), "worker": round(self.worker / MB, 1)}
+        return {name: round(size / MB, 1) for name, size in asdict(self).items()}
 
 
 def measure_processes(up: int) -> Processes:
     """Return the memory of the web and worker processes below the first process of a hub."""
-    sizes = {"web": 0.0, "worker": 0.0}
-    for child in psutil.Process(up).children():
+    sizes = {"web": 0.0, "worker": 0.0, "imports": 0.0}
+    kinds = {NAME.format(kind): kind for kind in sizes}
+    for process in psutil.Process(up).children(recursive=True):
         with suppress(psutil.Error):
-            command = " ".join(child.cmdline())
-            kind = "web" if "memoryhub.web.server" in command else "worker" if "qcluster" in command else None
-            for process in [child, *child.children(recursive=True)] if kind else ():
+            if kind := kinds.get(process.name()):
                 memory = process.memory_full_info()
-                sizes[str(kind)] += getattr(memory, "pss", 0) or memory.rss
+                sizes[kind] += getattr(memory, "pss", 0) or memory.rss
     return Processes(**sizes)
 
 

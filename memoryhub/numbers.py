@@ -23,6 +23,7 @@ from apps.monitor.domain.series import Labels, Number, SampleContext
 from apps.monitor.services import current_problems
 from apps.semantic.selectors import active_total, decisions_between
 from apps.semantic.services import bridge_status, open_conflicts
+from memoryhub.process.children import FORK_SERVER
 
 # Asked by programs that watch the hub, and answered 503 while it is not ready: no traffic of anybody.
 HEALTH_ROUTES = {"healthz", "readyz", "metrics"}
@@ -147,7 +148,9 @@ def memory_of(pids: list[int]) -> float:
     for pid in pids:
         with suppress(psutil.Error):
             process = psutil.Process(pid)
-            family |= {one.pid: one for one in (process, *process.children(recursive=True))}
+            parent = process.parent()
+            shared = [parent] if parent is not None and parent.name() == FORK_SERVER else []
+            family |= {one.pid: one for one in (process, *shared, *process.children(recursive=True))}
     total = 0.0
     for process in family.values():
         with suppress(psutil.Error):

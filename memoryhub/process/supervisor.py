@@ -2,14 +2,15 @@
 
 import http
 import json
+import multiprocessing
 import os
 import shutil
 import signal
-import subprocess
-import sys
 import time
 import uuid
+from collections.abc import Callable
 from dataclasses import dataclass
+from multiprocessing.context import ForkServerProcess
 from pathlib import Path
 from types import FrameType
 
@@ -21,14 +22,13 @@ from memoryhub.config.hub import Config, read_config
 from memoryhub.postgres.check import DatabaseUnfitError, require_fit_server
 from memoryhub.postgres.lease import DatabaseLease
 from memoryhub.postgres.server import EmbeddedDatabase, EmbeddedDatabaseError
-from memoryhub.process import children
-from memoryhub.process.children import Child
+from memoryhub.process import children, parts
+from memoryhub.process.children import Child, ProcessNotStartedError
 from memoryhub.process.database import DatabaseKeeper
 from memoryhub.process.progress import Progress, list_tree, measure_work
 from memoryhub.process.startup import Credentials, StartError, hold_data_directory, require_free_port
 from memoryhub.web.command import WEB_STOP_SECONDS, ReadinessQuestion, local_url
 
-PROJECT = Path(__file__).resolve().parents[2]
 # Only `prepare` needs them, so only it gets them.
 FIRST_SECRETS = ("MEMORYHUB_ADMIN_PASSWORD", "MEMORYHUB_API_KEY")
 TICK_SECONDS = 0.2
@@ -113,15 +113,14 @@ class Supervisor:
             children.MARK: str(config.data_dir),
         }
         self.parts = [
-            self.make_part("web", [sys.executable, "-m", "memoryhub.web.server"], WEB_STOP_SECONDS),
-            self.make_part("worker", [sys.executable, "manage.py", "qcluster"], WORKER_STOP_SECONDS),
+            self.make_part("web", parts.run_web, WEB_STOP_SECONDS),
+            self.make_part("worker", parts.run_worker, WORKER_STOP_SECONDS),
         ]
-        self.preparation: subprocess.Popen[bytes] | None = None
+        self.preparation: ForkServerProcess | None = None
 
-    def make_part(self, name: str, command: list[str], stop_seconds: float) -> Part:
+    def make_part(self, name: str, target: Callable[[], object], stop_seconds: float) -> Part:
         """Return a part that is not started yet."""
-        log = self.log_path(name)
-        child = Child(name, command, cwd=PROJECT, environment=self.environment, log=log, say=say_for)
+        child = Child(name, target, environment=self.environment, log=self.log_path(name), say=say_for)
         return Part(child, stop_seconds)
 
     def log_path(self, name: str) -> Path:
@@ -149,14 +148,15 @@ class Supervisor:
 
     def start(self) -> None:
         """Start the database, prepare the hub, start its parts, wait until it is ready and print its addresses."""
+        shutil.rmtree(self.metrics_dir, ignore_errors=True)
+        self.metrics_dir.mkdir(mode=0o700, parents=True)
+        children.start_imports(self.environment)
         if self.lease:
             with step("Starting the database"):
                 self.lease.acquire()
         if settings := self.config.database_settings():
             with step("Checking the database"):
                 require_fit_server(settings)
-        shutil.rmtree(self.metrics_dir, ignore_errors=True)
-        self.metrics_dir.mkdir(mode=0o700, parents=True)
         take_restart(self.config.data_dir)  # that of an earlier run
         if not self.signals:
             self.prepare()
@@ -177,23 +177,23 @@ class Supervisor:
 
     def prepare(self) -> None:
         """Run `manage.py prepare`, which prints to the terminal itself and returns the credentials through a pipe."""
-        reading, writing = os.pipe()
-        self.preparation = subprocess.Popen(
-            children.tied_command([sys.executable, "manage.py", "prepare", "--credentials-fd", str(writing)]),
-            cwd=PROJECT,
-            env=self.environment | {name: os.environ[name] for name in FIRST_SECRETS if name in os.environ},
-            stdin=subprocess.DEVNULL,
-            pass_fds=[writing],
-            process_group=0,
-        )
-        os.close(writing)
-        with os.fdopen(reading) as answer:
-            while self.preparation.poll() is None:
+        reading, writing = multiprocessing.Pipe(duplex=False)
+        secrets = {name: os.environ[name] for name in FIRST_SECRETS if name in os.environ}
+        with reading:
+            with writing:
+                try:
+                    self.preparation = children.start_process(
+                        "prepare", parts.run_preparation, secrets, writing, environment=self.environment
+                    )
+                except ProcessNotStartedError as error:
+                    raise StartError("the program cannot be imported, for the reason above.") from error
+            while self.preparation.is_alive():
                 if self.signals:
                     self.preparation.terminate()
-                time.sleep(TICK_SECONDS / 4)
-            if self.preparation.returncode == 0:
-                self.credentials = Credentials(**json.loads(answer.read()))
+                self.preparation.join(TICK_SECONDS / 4)
+            if self.preparation.exitcode == 0:
+                with os.fdopen(os.dup(reading.fileno())) as answer:
+                    self.credentials = Credentials(**json.load(answer))
             elif not self.signals:
                 raise StartError("the preparation failed, for the reason above.")
 
@@ -287,7 +287,7 @@ class Supervisor:
         """End everything at once; the database recovers at the next start."""
         for part in self.parts:
             part.child.kill()
-        if self.preparation and self.preparation.poll() is None:
+        if self.preparation and self.preparation.is_alive():
             self.preparation.kill()
         if self.lease:
             self.lease.abandon()

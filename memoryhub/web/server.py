@@ -1,6 +1,6 @@
 """The web server: processes that answer requests, and a parent that replaces those that end or fall silent.
 
-Run as `python -m memoryhub.web.server`. Each process sends its parent a sign of life every second. It cannot before it
+Each process sends its parent a sign of life every second. It cannot before it
 has imported what it needs, nor while a single call keeps Python's lock, and on a busy machine it may be late for
 minutes. So the parent's patience does not count the seconds of the clock, but those of the processor that the process
 used in silence, or those in which it used none: until then the other processes accept what is new. A process that is
@@ -26,7 +26,7 @@ from uvicorn.config import STARTUP_FAILURE
 
 from apps.core.domain.backoff import Backoff
 from apps.core.domain.randomness import SYSTEM_RNG
-from memoryhub.config.hub import Config, read_config
+from memoryhub.config.hub import Config
 from memoryhub.process.progress import Progress, list_tree, measure_work
 from memoryhub.web.command import WEB_STOP_SECONDS
 from memoryhub.web.protocol import HubProtocol
@@ -47,7 +47,8 @@ STACKS_SECONDS = 0.5
 KEEP_ALIVE_SECONDS = 75
 
 logger = logging.getLogger("memoryhub.web")
-_spawn = multiprocessing.get_context("spawn")
+# A copy of the parent, which has imported everything, and has no thread.
+_context: Any = multiprocessing.get_context("fork" if sys.platform == "linux" else "spawn")
 
 
 def server_config(config: Config, application: Any = APPLICATION) -> uvicorn.Config:
@@ -74,16 +75,20 @@ def server_config(config: Config, application: Any = APPLICATION) -> uvicorn.Con
 
 def run_process(config: Config, listener: socket, beats: Connection, application: str) -> None:
     """Serve in this process, and send signs of life."""
+    # Until the server has its own, signals do here what they do anywhere, not what they do in the parent.
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     faulthandler.register(signal.SIGUSR1, all_threads=True)
     server = uvicorn.Server(server_config(config, application))
-    threading.Thread(target=send_beats, args=(server, beats), name="signs of life", daemon=True).start()
+    arguments = (server, beats, os.getppid())
+    threading.Thread(target=send_beats, args=arguments, name="signs of life", daemon=True).start()
     server.run(sockets=[listener])
 
 
-def send_beats(server: uvicorn.Server, beats: Connection) -> None:
+def send_beats(server: uvicorn.Server, beats: Connection, parent: int) -> None:
     """Tell the parent each second whether this process serves; end the process when the parent is gone."""
     with suppress(OSError):
-        while True:
+        while os.getppid() == parent:
             beats.send(server.started)
             time.sleep(BEAT_SECONDS)
     os.kill(os.getpid(), signal.SIGTERM)
@@ -97,9 +102,9 @@ class WebProcess:
         self._patience = config.web_patience_seconds
         self._progress = Progress(self._patience)
         self._heard_at = time.monotonic()
-        self._beats, sent = _spawn.Pipe(duplex=False)
+        self._beats, sent = _context.Pipe(duplex=False)
         arguments = (config, listener, sent, application)
-        self.process = _spawn.Process(target=run_process, args=arguments, name="memoryhub-web")
+        self.process = _context.Process(target=run_process, args=arguments, name="memoryhub-web")
         self.process.start()
         sent.close()
 
@@ -216,8 +221,3 @@ def serve(config: Config) -> int:
     server = uvicorn.Server(server_config(config))
     server.run()
     return 0 if server.started else STARTUP_FAILURE
-
-
-if __name__ == "__main__":
-    logging.basicConfig(format="%(asctime)s %(levelname)s %(name)s %(message)s")
-    sys.exit(serve(read_config()))

@@ -1,19 +1,24 @@
 """A whole hub as people start it, for tests that kill parts of it."""
 
+import atexit
 import http.client
 import os
+import shutil
 import signal
 import socket
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import psutil
 
 from memoryhub.postgres.server import EmbeddedDatabase
+from memoryhub.process.children import FORK_SERVER, NAME
 
 PROJECT = Path(__file__).resolve().parents[2]
 # Only a test that fails waits so long; a start takes about six seconds on two quiet cores.
@@ -43,6 +48,28 @@ def alive(process: psutil.Process) -> bool:
         return False
 
 
+def become(*program: str) -> None:
+    """Replace this process with a program: what a child of the supervisor runs in tests."""
+    os.execv(program[0], program)
+
+
+@cache
+def migrated_cluster() -> Path:
+    """Return the folder of a stopped database that has all tables and nothing in them; it goes with this process."""
+    place = Path(tempfile.mkdtemp(prefix="memoryhub-cluster-"))
+    place.chmod(0o755)
+    atexit.register(shutil.rmtree, place, ignore_errors=True)
+    hub = Hub(place / "hub")
+    database = EmbeddedDatabase(hub.data_dir, durable=False)
+    database.start()
+    try:
+        done = hub.command("migrate", "--verbosity", "0")
+        assert done.returncode == 0, done.stderr
+    finally:
+        database.stop()
+    return hub.data_dir / "postgres"
+
+
 class Hub:
     """`manage.py up` on a data directory and port of its own."""
 
@@ -63,10 +90,9 @@ class Hub:
         self.key = ""
 
     def make_cluster(self) -> None:
-        """Make the database without waiting for the disk, which is what takes long in a first start."""
-        database = EmbeddedDatabase(self.data_dir, durable=False)
-        database.start()
-        database.stop()
+        """Make the database and its tables, which is what takes long in a first start, as a copy of another one."""
+        self.data_dir.mkdir(parents=True, exist_ok=True)
+        subprocess.run(["cp", "-a", migrated_cluster(), self.data_dir / "postgres"], check=True)
 
     def start(self, **environment: str) -> None:
         """Start it and wait until it says that it is ready."""
@@ -110,14 +136,14 @@ class Hub:
         finally:
             connection.close()
 
-    def part(self, word: str) -> psutil.Process:
-        """The child of the supervisor whose command line has `word`."""
-        return wait_for(lambda: self._find(word), f"a process with {word}")
+    def part(self, name: str) -> psutil.Process:
+        """The process of a part of the hub, "web" or "worker", which its own children are named after."""
+        return wait_for(lambda: self._find(NAME.format(name)), f"the process of {name}")
 
-    def _find(self, word: str) -> psutil.Process | None:
-        for child in psutil.Process(self.process.pid).children():
+    def _find(self, name: str) -> psutil.Process | None:
+        for child in psutil.Process(self.process.pid).children(recursive=True):
             try:
-                if word in child.cmdline():
+                if child.name() == name and psutil.Process(child.ppid()).name() == FORK_SERVER:
                     return child
             except psutil.Error:
                 continue

@@ -78,7 +78,7 @@ def stored(hub: Hub, user: str) -> list[str]:
 
 
 def kill_web(hub: Hub) -> None:
-    web = hub.part("memoryhub.web.server")
+    web = hub.part("web")
     for process in [*web.children(recursive=True), web]:
         process.kill()
 

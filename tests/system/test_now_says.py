@@ -149,7 +149,7 @@ def page(hub: Hub, beside: Beside, browser: Browser) -> Iterator[Page]:
 @pytest.fixture(scope="module")
 def worker_stopped_at(hub: Hub, page: Page) -> Iterator[float]:
     """Stop the worker until all tests of this module are over. The hub notices it while the others run."""
-    group = hub.part("qcluster").pid
+    group = hub.part("worker").pid
     os.killpg(group, signal.SIGSTOP)
     yield time.time()
     with contextlib.suppress(ProcessLookupError):
@@ -292,7 +292,7 @@ def test_stopped_worker_is_said_within_a_minute_until_it_goes_on(
     page.wait_for_selector("#live-state[data-state=alarm]")  # no page is "live" beside a dead worker
     print(f"stopped worker: {time.time() - worker_stopped_at:.1f} s after SIGSTOP")
     assert "no worker has reported" in check(hub, "worker")
-    os.killpg(hub.part("qcluster").pid, signal.SIGCONT)
+    os.killpg(hub.part("worker").pid, signal.SIGCONT)
     vanishes(page, "The background worker has stopped", within=10 + PUSHED + ROOM)
     page.wait_for_selector("#now-sentence:has-text('All well')", timeout=20_000)
     page.wait_for_selector("#live-state[data-state=live]")

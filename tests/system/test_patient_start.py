@@ -23,7 +23,7 @@ from memoryhub.process.children import Child
 from memoryhub.process.startup import StartError
 from memoryhub.process.supervisor import Part, Supervisor
 from memoryhub.web.server import WebProcess, WebServer
-from tests.system.hub import PROJECT, free_port, wait_for
+from tests.system.hub import PROJECT, become, free_port, wait_for
 
 PATIENCE = 1.5
 APPLICATION = "tests.system.slow_application:application"
@@ -152,10 +152,9 @@ def supervised(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]
     def wait(code: str) -> Supervisor:
         hub = Supervisor(config)
         hub.keeper = None
-        command = [sys.executable, "-c", code, str(config.port)]
-        child = Child(
-            "web", command, cwd=PROJECT, environment=hub.environment, log=hub.log_path("web"), say=lambda *_: None
-        )
+        program = (sys.executable, "-c", code, str(config.port))
+        log = hub.log_path("web")
+        child = Child("web", become, *program, environment=hub.environment, log=log, say=lambda *_: None)
         children.append(child)
         hub.parts = [Part(child, 1.0)]
         child.start()

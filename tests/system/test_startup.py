@@ -3,13 +3,13 @@ import socket
 import subprocess
 import sys
 import time
-from pathlib import Path
 
 import psutil
 import pytest
 
 from memoryhub.process import children
 from memoryhub.process.startup import StartError, hold_data_directory, require_free_port
+from tests.system.hub import become
 
 
 @pytest.fixture
@@ -86,8 +86,8 @@ def test_child_that_ignores_request_to_end_is_ended_with_its_children(tmp_path):
     lines: list[str] = []
     child = children.Child(
         "stubborn",
-        [sys.executable, "-c", code],
-        cwd=Path.cwd(),
+        become,
+        *(sys.executable, "-c", code),
         environment=os.environ,
         log=tmp_path / "logs" / "stubborn.log",
         say=lambda name, line: lines.append(line),

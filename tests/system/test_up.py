@@ -86,7 +86,7 @@ def test_another_command_uses_running_database_and_leaves_it_running(hub):
     assert hub.database.pid == pid
 
 
-@pytest.mark.parametrize("word", ["memoryhub.web.server", "qcluster"])
+@pytest.mark.parametrize("word", ["web", "worker"])
 def test_killed_part_is_started_again_and_leaves_nothing_behind(hub, word):
     killed = hub.part(word)
     tree = [killed, *killed.children(recursive=True)]
@@ -97,14 +97,24 @@ def test_killed_part_is_started_again_and_leaves_nothing_behind(hub, word):
     assert "SIGKILL" in hub.said()
 
 
+def test_killed_fork_server_is_started_again_and_so_are_its_parts(hub):
+    parts = [hub.part("web"), hub.part("worker")]
+    server = parts[0].parent()
+    server.kill()
+    wait_for(lambda: gone([server, *parts]), "the end of all")
+    wait_for(lambda: not {hub.part("web").pid, hub.part("worker").pid} & {part.pid for part in parts}, "new parts")
+    wait_for(lambda: hub.get("/readyz") == 200, "readiness")
+    assert hub.part("web").parent().pid == hub.part("worker").parent().pid != server.pid
+
+
 def test_a_worker_that_hangs_is_restarted_when_a_page_requests_it(hub):
-    hanging = hub.part("qcluster")
+    hanging = hub.part("worker")
     tree = [hanging, *hanging.children(recursive=True)]
     for process in tree:
         process.suspend()
     request_restart(hub.data_dir)
     wait_for(lambda: gone(tree), "the end of the worker that hangs")
-    wait_for(lambda: hub.part("qcluster").pid != hanging.pid, "a new worker")
+    wait_for(lambda: hub.part("worker").pid != hanging.pid, "a new worker")
     wait_for(lambda: hub.get("/readyz") == 200, "readiness")
     assert "restarts the worker" in hub.said()
 
@@ -143,7 +153,7 @@ def test_after_everything_was_killed_at_once_next_start_recovers(hub):
 
 def test_the_second_ctrl_c_forces_the_end(hub):
     everything = hub.processes()
-    hub.part("memoryhub.web.server").suspend()  # so that the first Ctrl-C has to wait
+    hub.part("web").suspend()  # so that the first Ctrl-C has to wait
     hub.process.send_signal(signal.SIGINT)
     wait_for(lambda: "Stopping" in hub.said(), "the first to be heard")
     time.sleep(1.1)
@@ -182,6 +192,7 @@ def test_database_url_that_nobody_answers_stops_start_without_showing_password(t
     assert "s3cret-word" not in said
 
 
+@pytest.mark.usefixtures("django_db_setup")
 def test_database_url_of_server_without_pgvector_stops_start(tmp_path):
     server = Hub(settings.MEMORYHUB.data_dir).database
     with server.connect(dbname="postgres", user="postgres") as connection:

@@ -39,12 +39,7 @@ def hub(make_place: Any) -> Iterator[Hub]:
 
 def web_processes(hub: Hub) -> list[psutil.Process]:
     """The processes that answer requests."""
-    found = []
-    for child in hub.part("memoryhub.web.server").children():
-        with contextlib.suppress(psutil.Error):
-            if any("spawn_main" in word for word in child.cmdline()):
-                found.append(child)
-    return found
+    return hub.part("web").children()
 
 
 def pids(hub: Hub) -> set[int]:

@@ -1,0 +1,43 @@
+"""What the processes of a hub have in common: imported by the fork server, from which each of them is forked.
+
+Nothing here may open a connection or a file, or start a thread: each of them would have it.
+"""
+
+import gc
+import importlib
+import os
+import traceback
+
+import django
+
+from memoryhub.process.children import FORK_SERVER, NAME, name_process, tie_to_parent
+
+# Besides what Django's setup imports. That of the application itself (memoryhub/asgi.py) begins to serve.
+NEEDED = (
+    "apps.live.services",
+    "apps.mcp.services",
+    "django_q.cluster",
+    "memoryhub.process.prepare",
+    "memoryhub.urls",
+    "memoryhub.web.gateway",
+    "memoryhub.web.server",
+    "servestatic",
+    "uvicorn.lifespan.on",
+    "uvicorn.loops.auto",
+)
+
+# A signal that a terminal sends to all is for the supervisor.
+os.setpgid(0, 0)
+name_process(FORK_SERVER.removeprefix(NAME.format("")))
+tie_to_parent()
+try:
+    django.setup(set_prefix=False)
+    for name in NEEDED:
+        importlib.import_module(name)
+except ImportError as error:
+    # The fork server goes on without what cannot be imported, and would not say so.
+    traceback.print_exc()
+    raise SystemExit(1) from error
+# What was imported stays for good: no collection of garbage needs to look at it, nor to write into its pages.
+gc.collect()
+gc.freeze()
