@@ -1,6 +1,6 @@
 """A thousand facts that are alike and all true at once: none of them may cost another its place."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cache
 from itertools import combinations, product
 
@@ -8,10 +8,14 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
+from apps.llm.domain.pair_answer import PairAnswer
+from apps.llm.services import get_pair_judge
 from apps.rules.domain.contradiction.text import analyse
 from apps.rules.domain.engine.detection import detect
+from apps.rules.domain.engine.pair_judge import judge_pairs, use_judge
 from apps.rules.domain.engine.record import MemoryRecord
 from apps.rules.domain.engine.signals import Detection, DetectionConfig
+from apps.rules.pair_judge import use_pair_judge
 from tests.unit.rules.records import record
 
 CONFIG = DetectionConfig()
@@ -294,6 +298,21 @@ def at(cosine: float) -> npt.NDArray[np.float32]:
     return np.array([cosine, np.sqrt(1 - cosine * cosine)], dtype=np.float32)
 
 
+@pytest.fixture(scope="module", autouse=True)
+def remembered() -> Iterator[None]:
+    """Have the judge of pairs read each pair once for all tests: it is what takes time here."""
+    judge, known = get_pair_judge(), dict[tuple[str, str], PairAnswer]()
+
+    def read(pairs: Sequence[tuple[str, str]]) -> list[PairAnswer]:
+        new = [pair for pair in dict.fromkeys(pairs) if pair not in known]
+        known.update(zip(new, judge.read(new) if new else (), strict=True))
+        return [known[pair] for pair in pairs]
+
+    use_judge(judge.name, read)
+    yield
+    use_pair_judge()
+
+
 def test_there_are_a_thousand_facts() -> None:
     assert len(facts()) >= 1000
 
@@ -305,6 +324,7 @@ def test_no_fact_of_kind_is_acted_on_because_of_another(kind: str) -> None:
 
 
 def test_no_fact_is_replaced_and_few_are_joined_because_of_near_one_of_any_kind() -> None:
+    judge_pairs(near_pairs())
     embedded = at(1.0), at(0.9)
     found = [(pair, detect(*map(record_of, pair, embedded), CONFIG)) for pair in near_pairs()]
     acted = [(pair, detection) for pair, detection in found if detection.is_decisive]
