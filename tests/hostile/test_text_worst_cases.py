@@ -8,6 +8,8 @@ from hypothesis import strategies as st
 
 from apps.retrieval.domain.text.normal import nfkc
 from apps.retrieval.domain.text.terms import query_terms, terms, words
+from apps.rules.domain.engine.weighing import is_silent_about, may_join_alone, may_replace_alone
+from apps.rules.domain.statements.contrasts import are_occurrences_apart
 from tests.effort import examples
 from tests.timing import assert_quick
 
@@ -37,6 +39,37 @@ def test_no_long_text_takes_long(piece, end):
 def test_no_mixture_takes_long_either(pieces, end):
     piece = "".join(pieces)
     assert_terms_are_quick(piece * (LONG // len(piece)) + end)
+
+
+PARTS_OF_PAIRS = [
+    "a",
+    "9",
+    "room 1",
+    "event ",
+    "Ana's ",
+    "a man ",
+    "3 May ",
+    "no ",
+    "週一",
+    "a_",
+    "€1,",
+    "5 km,",
+    "1.1",
+]
+
+
+@pytest.mark.parametrize("piece", [*NASTY, *PARTS_OF_PAIRS], ids=ascii)
+def test_no_pair_of_long_texts_takes_long_to_be_weighed(piece):
+    """A word of 20,000 letters took half a minute in one save."""
+
+    def weigh(text: str) -> None:
+        other = text[:-1] + "b"
+        is_silent_about(text, other)
+        may_replace_alone(text, other)
+        may_join_alone(text, other)
+        are_occurrences_apart(text, other)
+
+    assert_quick(weigh, piece * (20_000 // len(piece)), 2)
 
 
 def test_number_of_more_than_sixteen_parts_is_several():

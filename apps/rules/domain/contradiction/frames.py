@@ -40,7 +40,7 @@ _ASKED = re.compile(r"^(?:(?:can|could|would|will) you )?(?:please |kindly )?", 
 # What no text without quantities, addresses, paths and commands has.
 _MARKED = re.compile(r"[\d`@_/\\€$£%°]|\w\.\w")
 _SPECIAL = re.compile(
-    r"(?P<identifier>`[^`]{1,60}`|[^\s`]*\w[@_/\\]\w[^\s`,;]*\w|\b[^\W\d]\w+(?:\.[a-z]\w+)+)|" + QUANTITY.pattern,
+    r"(?P<identifier>`[^`]{1,60}`|[^\s`]{0,100}\w[@_/\\]\w[^\s`,;]*\w|\b[^\W\d]\w+(?:\.[a-z]\w+)+)|" + QUANTITY.pattern,
     re.IGNORECASE,
 )
 _TURNING_LINKS = words("from to before after with without under over between")

@@ -49,9 +49,9 @@ _UNIT = longest_first(re.escape(name) for name in _UNITS if name.isalpha() and l
 UNIT_WORDS = frozenset(name for name in _UNITS if name.isalpha())
 QUANTITY = re.compile(
     rf"(?P<sign>[€$£¥])\s?(?P<money>\d[\d,]*(?:\.\d+)?)"
-    rf"|\b(?P<amount>\d[\d,]*(?:\.\d+)?|half an?|an?|{_NUMBER_WORD})(?P<half> and a half)?[ -]?"
+    rf"|\b(?P<amount>(?<!\d,)\d[\d,]*+(?:\.\d+)?|half an?|an?|{_NUMBER_WORD})(?P<half> and a half)?[ -]?"
     rf"(?P<unit>{_UNIT}|[€£]|°C?|(?<=\d)[smhgl]|(?<=\d )[smhgl])(?!\w)"
-    rf"(?P<after> and a half| and a quarter)?|(?P<share>\d+(?:\.\d+)?) ?%",
+    rf"(?P<after> and a half| and a quarter)?|(?P<share>(?<!\d)\d++(?:\.\d++)?) ?%",
     re.IGNORECASE,
 )
 

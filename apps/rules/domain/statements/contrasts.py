@@ -29,7 +29,7 @@ _WEEKDAYS = re.compile(
     r"\b(mon|tues|wednes|thurs|fri|satur|sun)days?\b|(?:週|周|星期|禮拜|礼拜)([一二三四五六日天])", re.IGNORECASE
 )
 # "event 1", "event 2": a noun with a number after it, in texts that are little else.
-_ENUMERATED = re.compile(r"([^\W\d]+)\s?#?(\d+)")
+_ENUMERATED = re.compile(r"(?<![^\W\d])([^\W\d]++)\s?#?(\d+)")
 _FEW_WORDS = 5
 _KIN = "舅叔姑姨伯哥弟姐妹姊兒儿女孫孙"
 _MONTHS = (
