@@ -16,6 +16,7 @@ from playwright.sync_api import Browser, Page, WebSocketRoute, sync_playwright
 from websockets.exceptions import InvalidStatus
 from websockets.sync.client import ClientConnection, connect
 
+from tests.nginx import Proxy
 from tests.system.browser.test_admin_browser import BROWSER, FLAGS, watch
 from tests.system.hub import Hub, wait_for
 from tests.system.test_web_processes import ask
@@ -77,7 +78,7 @@ def save(hub: Hub) -> None:
 
 
 @contextlib.contextmanager
-def socket_to(hub: Hub, session: str) -> Iterator[ClientConnection]:
+def socket_to(hub: Hub | Proxy, session: str) -> Iterator[ClientConnection]:
     origin = f"http://127.0.0.1:{hub.port}"
     headers = {"Origin": origin, "Cookie": f"sessionid={session}"}
     with connect(f"ws://127.0.0.1:{hub.port}/live", additional_headers=headers) as socket:

@@ -19,6 +19,7 @@ from django.conf import settings
 
 from memoryhub.postgres.server import EmbeddedDatabase
 from tests.api import MEMORIES, SEARCH
+from tests.nginx import ANSWERED_BY, Proxy, needs_nginx, proxy_before
 from tests.system.hub import Hub, wait_for
 from tests.system.test_live_processes import ROOM, SIGN_IN, save, socket_to, wait_for_memories
 from tests.system.test_web_processes import ask
@@ -70,6 +71,23 @@ def hosts(url: str, make_place: Any) -> Iterator[Hosts]:
     finally:
         for hub in made:
             hub.end()
+
+
+@pytest.fixture(scope="module")
+def proxy(hosts: Hosts, make_place: Any) -> Iterator[Proxy]:
+    """The proxy of `deploy/` before both hosts."""
+    with proxy_before(hosts, make_place()) as proxy:
+        yield proxy
+
+
+def answered_by(proxy: Proxy, key: str) -> str:
+    """Return the address of the host that answers requests of a key, which nobody has."""
+    connection = http.client.HTTPConnection("127.0.0.1", proxy.port, timeout=30)
+    with contextlib.closing(connection):
+        connection.request("GET", "/api/semantic/status", headers={"Authorization": f"Bearer {key}"})
+        response = connection.getresponse()
+        assert response.status == 401, response.read()
+        return response.headers[ANSWERED_BY]
 
 
 def at_once(*calls: Callable[[], Any]) -> list[Any]:
@@ -133,6 +151,23 @@ def test_pages_of_one_host_hear_of_what_another_saves(hosts: Hosts) -> None:
             wait_for_memories(socket, 2 + ROOM)
 
 
+@needs_nginx
+def test_the_proxy_keeps_requests_of_one_key_on_one_host(proxy: Proxy, hosts: Hosts) -> None:
+    places = [{answered_by(proxy, f"key-{number}") for _ in range(3)} for number in range(20)]
+    assert {len(each) for each in places} == {1}
+    assert set.union(*places) == {f"127.0.0.1:{hub.port}" for hub in hosts}
+
+
+@needs_nginx
+def test_pages_behind_the_proxy_hear_of_what_each_host_saves(proxy: Proxy, hosts: Hosts) -> None:
+    session = hosts[0].command("shell", "-v", "0", "-c", SIGN_IN)
+    assert session.returncode == 0, session.stderr
+    for hub in hosts:
+        with socket_to(proxy, session.stdout.strip()) as socket:
+            save(hub)
+            wait_for_memories(socket, 2 + ROOM)
+
+
 def write_until(is_over: threading.Event, acknowledged: set[str], hub: Hub, *, may_end: bool) -> None:
     """Save one memory after the other, and note those that were answered. may_end: whether the host may be gone."""
     while not is_over.is_set():
@@ -156,7 +191,7 @@ def kill_host(hub: Hub) -> None:
 
 
 def test_nothing_acknowledged_is_missing_after_a_host_was_killed(hosts: Hosts) -> None:
-    """The last one: the first host is gone afterwards."""
+    """The first host is gone afterwards."""
     first, second = hosts
     acknowledged: set[str] = set()
     is_over = threading.Event()
@@ -180,3 +215,10 @@ def test_nothing_acknowledged_is_missing_after_a_host_was_killed(hosts: Hosts) -
     for content in sorted(acknowledged)[:: len(acknowledged) // 10]:
         assert content in found(second, content, "dora")
     print(f"{len(acknowledged)} saves were acknowledged, {len(kept)} are there")
+
+
+@needs_nginx
+def test_the_proxy_sends_everything_to_the_host_that_is_left(proxy: Proxy, hosts: Hosts) -> None:
+    """The last one, since a host was killed before it."""
+    _, second = hosts
+    assert {answered_by(proxy, f"key-{number}").split(", ")[-1] for number in range(20)} == {f"127.0.0.1:{second.port}"}
