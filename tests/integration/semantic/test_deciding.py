@@ -172,10 +172,7 @@ def test_three_wordings_in_one_batch_become_one_memory(access: Access) -> None:
     assert len(contents()) == 1
 
 
-VETOED = pytest.mark.xfail(strict=True, reason="pairs-4 takes the two for one beside the other, against the words")
-
-
-@pytest.mark.parametrize("end", [" at home", pytest.param(" now", marks=VETOED)])
+@pytest.mark.parametrize("end", [" at home", " now"])
 def test_merge_that_adds_nothing_still_keeps_both_parents(save: Save, end: str) -> None:
     rule(arbitration={"priority_recency": False}, detection=LOOSE)
     old = save(f"Ana bakes rye bread with caraway seeds every Sunday morning{end}").memory

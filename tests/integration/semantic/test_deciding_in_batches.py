@@ -153,10 +153,7 @@ def test_repeated_loser_within_batch_is_nothing_that_later_items_could_supersede
     assert Memory.objects.filter(content=NOT_LISBON).count() == 1
 
 
-VETOED = pytest.mark.xfail(strict=True, reason="pairs-4 takes Prague for one home beside any other, against the words")
-
-
-@pytest.mark.parametrize("eighth", ["Turin", pytest.param("Prague", marks=VETOED)])
+@pytest.mark.parametrize("eighth", ["Turin", "Prague"])
 def test_item_is_held_against_what_stands_when_all_that_it_was_compared_with_have_left(
     batch: Batch, eighth: str
 ) -> None:

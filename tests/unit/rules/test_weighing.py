@@ -116,6 +116,18 @@ def test_words_act_unless_the_judge_vetoes() -> None:
     assert (vetoed.is_conflict, vetoed.is_decisive, effect(vetoed)) == (True, False, "vetoes")
 
 
+@pytest.mark.parametrize(
+    ("texts", "is_acted_on"),
+    [
+        (("Maya lives in Porto.", "Maya lives in Prague."), True),
+        (("Maya lives in Porto.", "Maya found a flat in Prague."), False),
+    ],
+)
+def test_where_all_hangs_on_one_word_the_judge_must_be_surer_to_veto(texts: tuple[str, str], is_acted_on: bool) -> None:
+    assert weighed(words(0.9), PairAnswer(0.05, 0.0, 0.95, 0.0), texts=texts).is_decisive is is_acted_on
+    assert not weighed(words(0.9), PairAnswer(0.01, 0.0, 0.99, 0.0), texts=texts).is_decisive
+
+
 def test_other_matters_are_vetoed_however_alike() -> None:
     """Maya works at Farfetch; Maya moved to Porto."""
     assert effect(weighed(words(0.9), PairAnswer(0.8, 0.0, 0.1, 0.1))) == "vetoes"
