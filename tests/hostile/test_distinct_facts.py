@@ -323,6 +323,7 @@ def test_no_fact_of_kind_is_acted_on_because_of_another(kind: str) -> None:
     assert not [pair for pair in pairs if any(found.is_decisive for found in detections(*pair))]
 
 
+@pytest.mark.deep
 def test_no_fact_is_replaced_and_few_are_joined_because_of_near_one_of_any_kind() -> None:
     judge_pairs(near_pairs())
     embedded = at(1.0), at(0.9)
@@ -332,6 +333,7 @@ def test_no_fact_is_replaced_and_few_are_joined_because_of_near_one_of_any_kind(
     assert len(acted) <= MAX_JOINED * len(found)
 
 
+@pytest.mark.deep
 def test_few_of_the_near_pairs_are_noticed() -> None:
     noticed = [pair for pair in near_pairs() if detect(record(pair[0]), record(pair[1]), CONFIG).is_conflict]
     assert len(noticed) <= MAX_NOTICED * len(near_pairs())

@@ -32,6 +32,9 @@ LOADED_ROWS = Counter("memoryhub_index_rows_loaded_total", "Memories read into i
 REFRESH_SECONDS = Histogram("memoryhub_index_refresh_seconds", "Time to bring the indexes of a search up to date.")
 EVICTIONS = Counter("memoryhub_index_evictions_total", "Indexes dropped because the cache was full.")
 
+# What an index takes: for each user, and for each memory besides its vector (docs/explain/vector-index.md).
+USER_BYTES, MEMORY_BYTES, NUMBER_BYTES = 10_000, 500, 4
+
 
 class IndexCache:
     """Indexes by user and embedding space; the least recently used are dropped beyond a size in bytes."""
@@ -62,6 +65,15 @@ class IndexCache:
                         self.keeper.request(user, space)
             yield self._rows_of(entries)
         self._evict()
+
+    def has_room(self, users: Sequence[str], space: EmbeddingSpace) -> bool:
+        """Return whether the indexes of these users fit in the memory of this process at the same time."""
+        with self._lock:
+            if all((user, space.pk) in self._cached for user in users):
+                return True
+        memories = sum(active_counts(users).values())
+        needed = len(users) * USER_BYTES + memories * (MEMORY_BYTES + NUMBER_BYTES * space.dimension)
+        return needed <= self._max_bytes
 
     @contextmanager
     def as_cached(

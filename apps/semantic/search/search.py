@@ -51,6 +51,13 @@ from apps.semantic.store.embedding_space import SpaceChangedError, current_space
 _TRIES = 3
 # By how much a search looks further where what it found is not in force.
 _FURTHER = 3
+# So many users are searched whatever they have. Beyond, one search would drop the indexes of all others, and those that
+# it has read itself before it ends.
+FEW_USERS = 20
+TOO_MANY_USERS = (
+    "This search covers the memories of {:,} users, which do not fit in the index together. Name a user, a household or "
+    "a persona; or let the operator raise MEMORYHUB_INDEX_CACHE_MB."
+)
 Ranked = tuple[Ranking, Mapping[int, Memory]]
 Search = Callable[[SearchQuery], Ranked]
 RankRows = Callable[[Sequence[RowStore]], Ranking]
@@ -177,10 +184,15 @@ def _search_reach(
     clock: Clock,
     reranking: SearchReranking | None,
 ) -> Answer:
-    """Search the memories that a read covers by the vectors of a space. Raises SpaceChangedError."""
+    """Search the memories that a read covers by the vectors of a space.
+
+    Raises SpaceChangedError, and InvalidInputError where it covers more than the index has room for.
+    """
     scopes = searched_scopes(access, reach, query.scope)
     query = replace(query, is_read=reads_query(query), times=times_of(query, utcnow(clock)))
     users = list(scopes)
+    if len(users) > FEW_USERS and not index_cache().has_room(users, space):
+        raise InvalidInputError(TOO_MANY_USERS.format(len(users)), attr="user_id", code="too_many_users")
     terms, vector, costs = terms_of(query), query_vector(query, space), read_search_costs(space.dimension)
     background = query_background(query, vector, space)
 

@@ -8,6 +8,7 @@ import pytest
 from django.db import connection, transaction
 
 from apps.core.db import identity
+from apps.core.domain.errors import InvalidInputError
 from apps.core.domain.scope import Access, Scope
 from apps.llm.domain.embedder import EmbeddingSpaceId
 from apps.llm.models import EmbeddingSpace
@@ -327,3 +328,21 @@ def test_what_was_read_from_another_database_is_forgotten_before_anything_is_fou
     looks.clear()
     assert found(access) == ["tea"]
     assert "changes" in looks
+
+
+def test_search_of_more_users_than_the_index_has_room_for_is_refused(
+    access: Access, remember: Remember, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    query = SearchQuery(scope=Scope(), query="tea")
+    small = IndexCache(25 * 12_000)
+    monkeypatch.setattr(search, "index_cache", lambda: small)
+    for number in range(search.FEW_USERS):
+        remember("tea", scope=Scope(f"user{number}"))
+    assert len(memory_search(access, query).found) == 10
+    for number in range(search.FEW_USERS, 30):
+        remember("tea", scope=Scope(f"user{number}"))
+    with pytest.raises(InvalidInputError, match="memories of 30 users"):
+        memory_search(access, query)
+    assert len(memory_search(access, SearchQuery(scope=Scope("user3"), query="tea")).found) == 1
+    small._max_bytes *= 2
+    assert len(memory_search(access, query).found) == 10
