@@ -90,6 +90,14 @@ def answered_by(proxy: Proxy, key: str) -> str:
         return response.headers[ANSWERED_BY]
 
 
+@pytest.fixture(scope="module")
+def session(hosts: Hosts) -> str:
+    """A browser's session of an operator."""
+    done = hosts[0].command("shell", "-v", "0", "-c", SIGN_IN)
+    assert done.returncode == 0, done.stderr
+    return done.stdout.strip()
+
+
 def at_once(*calls: Callable[[], Any]) -> list[Any]:
     with ThreadPoolExecutor(len(calls)) as threads:
         return [done.result() for done in [threads.submit(call) for call in calls]]
@@ -142,11 +150,9 @@ def test_entries_of_both_hosts_are_all_in_the_note(hosts: Hosts) -> None:
             assert all(note["text"].count(f"{name} {number}\n") == 1 for number in range(ENTRIES_OF_EACH))
 
 
-def test_pages_of_one_host_hear_of_what_another_saves(hosts: Hosts) -> None:
-    session = hosts[0].command("shell", "-v", "0", "-c", SIGN_IN)
-    assert session.returncode == 0, session.stderr
+def test_pages_of_one_host_hear_of_what_another_saves(hosts: Hosts, session: str) -> None:
     for here, there in (hosts, hosts[::-1]):
-        with socket_to(here, session.stdout.strip()) as socket:
+        with socket_to(here, session) as socket:
             save(there)
             wait_for_memories(socket, 2 + ROOM)
 
@@ -159,11 +165,9 @@ def test_the_proxy_keeps_requests_of_one_key_on_one_host(proxy: Proxy, hosts: Ho
 
 
 @needs_nginx
-def test_pages_behind_the_proxy_hear_of_what_each_host_saves(proxy: Proxy, hosts: Hosts) -> None:
-    session = hosts[0].command("shell", "-v", "0", "-c", SIGN_IN)
-    assert session.returncode == 0, session.stderr
+def test_pages_behind_the_proxy_hear_of_what_each_host_saves(proxy: Proxy, hosts: Hosts, session: str) -> None:
     for hub in hosts:
-        with socket_to(proxy, session.stdout.strip()) as socket:
+        with socket_to(proxy, session) as socket:
             save(hub)
             wait_for_memories(socket, 2 + ROOM)
 

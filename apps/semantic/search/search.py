@@ -55,8 +55,8 @@ _FURTHER = 3
 # it has read itself before it ends.
 FEW_USERS = 20
 TOO_MANY_USERS = (
-    "This search covers the memories of {:,} users, which do not fit in the index together. Name a user, a household or "
-    "a persona; or let the operator raise MEMORYHUB_INDEX_CACHE_MB."
+    "This search covers the memories of {:,} users, which do not fit in the index together. Name a user, a household "
+    "or a persona; or let the operator raise MEMORYHUB_INDEX_CACHE_MB."
 )
 Ranked = tuple[Ranking, Mapping[int, Memory]]
 Search = Callable[[SearchQuery], Ranked]
