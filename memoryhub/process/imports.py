@@ -17,11 +17,13 @@ NEEDED = (
     "apps.live.services",
     "apps.mcp.services",
     "django_q.cluster",
+    "hnswlib",
     "memoryhub.process.prepare",
     "memoryhub.urls",
     "memoryhub.web.gateway",
     "memoryhub.web.server",
     "servestatic",
+    "tokenizers",
     "uvicorn.lifespan.on",
     "uvicorn.loops.auto",
 )
