@@ -11,8 +11,10 @@ import logging
 import logging.handlers
 import multiprocessing
 import os
+import shutil
 import signal
 import sys
+import tempfile
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping
@@ -36,6 +38,8 @@ LOG_FILES = 3
 # Killed processes are gone in milliseconds, but when their zombies are collected is not up to this process.
 GONE_SECONDS = 0.5
 PR_SET_PDEATHSIG, PR_SET_NAME = 1, 15
+# A socket's path has 103 bytes at most on macOS, and that of the fork server 36 below its folder.
+MAX_PLACE_BYTES = 66
 # The exit code of a child that could not be started at all.
 NOT_STARTED = 1
 
@@ -60,14 +64,33 @@ def start_process(
     return process
 
 
-def start_imports(environment: Mapping[str, str]) -> None:
-    """Start the fork server: it imports while this process has something else to do."""
-    with replaced_environment(environment):
+def start_imports(environment: Mapping[str, str], place: Path) -> None:
+    """Start the fork server: it imports while this process has something else to do.
+
+    place: a folder for its socket, where what a killed run has left is removed. With too long a path it is elsewhere.
+    """
+    for left in place.glob("pymp-*"):
+        shutil.rmtree(left, ignore_errors=True)
+    with replaced_environment(environment), temporary_files_in(place):
         forkserver.ensure_running()
 
 
 class ProcessNotStartedError(Exception):
     """A process could not be started, because the fork server ended; why is on its output, that of the supervisor."""
+
+
+@contextmanager
+def temporary_files_in(place: Path) -> Iterator[None]:
+    """Make temporary files in a folder, if a socket in a folder of its own there has a path that is short enough."""
+    before = tempfile.tempdir
+    if len(os.fsencode(place)) <= MAX_PLACE_BYTES:
+        tempfile.tempdir = str(place)
+    elif len(os.fsencode(tempfile.gettempdir())) > MAX_PLACE_BYTES:
+        tempfile.tempdir = "/tmp"  # noqa: S108  (a folder of its own is made there)
+    try:
+        yield
+    finally:
+        tempfile.tempdir = before
 
 
 @contextmanager

@@ -150,7 +150,7 @@ class Supervisor:
         """Start the database, prepare the hub, start its parts, wait until it is ready and print its addresses."""
         shutil.rmtree(self.metrics_dir, ignore_errors=True)
         self.metrics_dir.mkdir(mode=0o700, parents=True)
-        children.start_imports(self.environment)
+        children.start_imports(self.environment, self.metrics_dir.parent)
         if self.lease:
             with step("Starting the database"):
                 self.lease.acquire()

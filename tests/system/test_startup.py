@@ -2,6 +2,7 @@ import os
 import socket
 import subprocess
 import sys
+import tempfile
 import time
 
 import psutil
@@ -105,3 +106,14 @@ def test_child_that_ignores_request_to_end_is_ended_with_its_children(tmp_path):
         assert time.monotonic() < deadline
         time.sleep(0.02)
     assert (tmp_path / "logs" / "stubborn.log").read_text().strip() == lines[0]
+
+
+def test_socket_of_the_fork_server_is_in_the_data_directory_unless_its_path_is_too_long(tmp_path, monkeypatch):
+    before = tempfile.gettempdir()
+    with children.temporary_files_in(tmp_path):
+        assert tempfile.gettempdir() == str(tmp_path)
+    with children.temporary_files_in(tmp_path / ("long" * 20)):
+        assert tempfile.gettempdir() == before
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path / ("long" * 20)))
+    with children.temporary_files_in(tmp_path / ("long" * 20)):
+        assert tempfile.gettempdir() == "/tmp"

@@ -134,6 +134,7 @@ def test_what_killed_supervisor_started_ends_and_next_start_recovers(hub):
     # A part that was still starting may leave children that do not hear of the death; the next start ends them.
     hub.start(MEMORYHUB_API_KEY="another-key-0123456789-0123456789")
     wait_for(lambda: gone(below), "the end of web and worker", patience=60)
+    assert len(list((hub.data_dir / "run").glob("pymp-*"))) == 1, "what the killed one had is removed"
     assert "First start" not in hub.said()
     assert "MEMORYHUB_API_KEY is used only at the first start" in hub.said()
     assert hub.get("/api/keys", hub.key) == 200
