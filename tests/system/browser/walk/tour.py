@@ -35,7 +35,7 @@ class Tour:
     tab: Tab
     whole: bool
     is_owner: bool = False
-    opened: int = 0
+    seen_pages: int = 0
     found: list[str] = field(default_factory=list)
     seen: set[str] = field(default_factory=set)
     # Pages that axe has seen already, with another viewer. A whole walk asks it about all of them again.
@@ -47,13 +47,15 @@ class Tour:
         for page in pages:
             if page.name in FOR_VISITORS and self.viewer != "visitor":
                 continue
-            variants = VARIANTS[self.opened % len(VARIANTS) :] + VARIANTS
+            variants = VARIANTS[self.seen_pages % len(VARIANTS) :] + VARIANTS
             # Asked first: a browser shows fragments, and answers without a body, as pages of its own.
             answer = self.tab.page.request.get(self.base + page.path)
             self.note(page, self.faults_of_status(page, answer))
-            if not self.is_new_page(answer) or self.is_left_out(page):
+            if not self.is_new_page(answer):
                 continue
-            self.opened += 1
+            self.seen_pages += 1
+            if self.is_left_out(page):
+                continue
             self.open(page, *variants[0])
             if self.whole:
                 self.look_at_all(page, variants[: len(VARIANTS)])
