@@ -110,7 +110,7 @@ def replaced_environment(environment: Mapping[str, str]) -> Iterator[None]:
 def begin(name: str, output: Connection | None, target: Callable[..., object], *arguments: object) -> None:
     """Make this forked process one of its own, and run its function; what that returns is the exit code."""
     os.setpgid(0, 0)
-    name_process(name)
+    name_process(NAME.format(name))
     tie_to_parent()
     nothing = os.open(os.devnull, os.O_RDONLY)
     os.dup2(nothing, 0)
@@ -126,7 +126,7 @@ def begin(name: str, output: Connection | None, target: Callable[..., object], *
 def name_process(name: str) -> None:
     """Show a name of this process in lists of processes, on Linux."""
     if sys.platform == "linux":
-        ctypes.CDLL(None).prctl(PR_SET_NAME, NAME.format(name).encode(), 0, 0, 0)
+        ctypes.CDLL(None).prctl(PR_SET_NAME, name.encode(), 0, 0, 0)
 
 
 def tie_to_parent() -> None:

@@ -10,7 +10,7 @@ import traceback
 
 import django
 
-from memoryhub.process.children import FORK_SERVER, NAME, name_process, tie_to_parent
+from memoryhub.process.children import FORK_SERVER, name_process, tie_to_parent
 
 # Besides what Django's setup imports. That of the application itself (memoryhub/asgi.py) begins to serve.
 NEEDED = (
@@ -30,7 +30,7 @@ NEEDED = (
 
 # A signal that a terminal sends to all is for the supervisor.
 os.setpgid(0, 0)
-name_process(FORK_SERVER.removeprefix(NAME.format("")))
+name_process(FORK_SERVER)
 tie_to_parent()
 try:
     django.setup(set_prefix=False)
