@@ -73,6 +73,7 @@ READING_COMMANDS: frozenset[str] = frozenset(
         "measure",
         "measure_gateway",
         "messages",
+        "migrate",
         "prepare_models",
         "restore",
         "sample_facts",
