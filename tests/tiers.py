@@ -6,6 +6,7 @@ are run, and whatever the command line names by its file, or by a folder of its 
 tiers that are run is not imported.
 """
 
+import os
 import re
 from collections import Counter, defaultdict
 from collections.abc import Iterator
@@ -26,10 +27,21 @@ TIERS = {
     QUICK: "are quick and deterministic",
     "kill": "start, stop or kill processes of a hub",
     "browser": "look at pages in Chromium",
-    "deep": "try every case of a large matrix",
+    "deep": "try every case of a large matrix, what hostile clients do, and pages",
 }
 # The first that matches counts. Paths are those below `tests`, or end with `/`.
 PATHS = {
+    QUICK: (
+        "hostile/test_csrf.py",
+        "hostile/test_doors.py",
+        "hostile/test_foreign_writes.py",
+        "hostile/test_isolation.py",
+        "hostile/test_unseen_changes.py",
+        "integration/admin/test_admin_pages.py",
+        "integration/admin/test_navigation.py",
+        "integration/cockpit/test_now.py",
+        "integration/webui/test_pages.py",
+    ),
     "browser": (
         "system/browser/",
         "system/test_now_says.py",
@@ -37,15 +49,17 @@ PATHS = {
     ),
     "kill": ("system/",),
     "deep": (
-        "hostile/test_schema.py",
-        "hostile/test_stored_contents.py",
+        "hostile/",
         "integration/accounts/test_bound_attacks.py",
+        "integration/admin/",
+        "integration/cockpit/",
+        "integration/webui/",
         "integration/clients/test_adapters.py",
         "integration/words/test_untranslated.py",
     ),
 }
 # A quick test of more cases than LONG has FEW of them, evenly spaced, in the quick tier. Pure functions have all.
-LONG, FEW = 8, 4
+LONG, FEW = 3, 2
 WHOLE = "unit"
 _MARK = re.compile(rf"\bmark\.({'|'.join(TIERS)})\b")
 _WORDS = re.compile(r"[\w\s()]+")
@@ -184,6 +198,15 @@ class Scheduling(LoadScopeScheduling):
     def _split_scope(self, nodeid: str) -> str:
         name = nodeid.partition("::")[0]
         return group_of_file(name) or name
+
+
+def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
+    """Return how many processes run tests: one for each processor, and one more where tests wait for hubs.
+
+    Each takes some 850 MB, and a database with its tables of its own: more than a handful gains little.
+    """
+    processors = min(max(os.cpu_count() or 2, 2), 4)
+    return processors + chosen("kill", config.option.markexpr)
 
 
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Scheduling:

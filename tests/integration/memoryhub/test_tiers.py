@@ -59,8 +59,8 @@ def test_listed_tests_exist(file: str) -> None:
 
 
 def test_cases_of_a_long_matrix_are_evenly_spaced() -> None:
-    assert quick_cases("integration/core/test_any.py::test_any", 8) == {*range(8)}
-    assert quick_cases("integration/core/test_any.py::test_any", 10) == {0, 3, 6, 9}
+    assert quick_cases("integration/core/test_any.py::test_any", 3) == {*range(3)}
+    assert quick_cases("integration/core/test_any.py::test_any", 10) == {0, 9}
     assert quick_cases("unit/core/test_any.py::test_any", 10) == {*range(10)}
 
 
