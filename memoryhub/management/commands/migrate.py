@@ -6,6 +6,9 @@ from typing import Any
 from django.apps import apps
 from django.core.management.commands import migrate
 from django.db.migrations.executor import MigrationExecutor
+from django.db.migrations.migration import Migration
+
+Targets = Sequence[tuple[str, str | None]] | set[tuple[str, str]]
 
 
 def is_of_this_project(target: tuple[str, str | None]) -> bool:
@@ -20,7 +23,7 @@ class OthersFirst(MigrationExecutor):
     tables of this project refer to accounts, that is all of them, for each of some hundred changes of others.
     """
 
-    def migration_plan(self, targets: Sequence[tuple[str, str | None]], clean_start: bool = False) -> Any:
+    def migration_plan(self, targets: Targets, clean_start: bool = False) -> list[tuple[Migration, bool]]:
         """Return the migrations that lead to these targets, in the order in which they are applied."""
         return super().migration_plan(sorted(targets, key=is_of_this_project), clean_start)
 
@@ -30,5 +33,5 @@ class Command(migrate.Command):
 
     def handle(self, *args: Any, **options: Any) -> None:
         """Apply migrations."""
-        migrate.MigrationExecutor = OthersFirst  # type: ignore[misc]
+        migrate.MigrationExecutor = OthersFirst  # type: ignore[attr-defined]
         super().handle(*args, **options)
