@@ -20,6 +20,7 @@ from apps.llm.guards.rules import guard_rules
 from apps.llm.guards.status import BudgetStatus, budget_status, open_breakers
 from apps.llm.model_catalogue import ChosenModel, model_choose, models_listing
 from apps.llm.pair_judge.judge import PairJudgeError, get_pair_judge
+from apps.llm.preload import models_preload
 from apps.llm.pricing.prices import prices_ensure
 from apps.llm.providers.configured import warm_up_chat_providers
 from apps.llm.status import ConfiguredModel, GuardedModel, configured_models, guarded_reranker

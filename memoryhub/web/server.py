@@ -26,6 +26,7 @@ from uvicorn.config import STARTUP_FAILURE
 
 from apps.core.domain.backoff import Backoff
 from apps.core.domain.randomness import SYSTEM_RNG
+from apps.llm.services import models_preload
 from memoryhub.config.hub import Config
 from memoryhub.process.progress import Progress, list_tree, measure_work
 from memoryhub.web.command import WEB_STOP_SECONDS
@@ -47,7 +48,7 @@ STACKS_SECONDS = 0.5
 KEEP_ALIVE_SECONDS = 75
 
 logger = logging.getLogger("memoryhub.web")
-# A copy of the parent, which has imported everything, and has no thread.
+# A copy of the parent, which has imported everything, has opened the models, and has no thread that does anything.
 _context: Any = multiprocessing.get_context("fork" if sys.platform == "linux" else "spawn")
 
 
@@ -217,6 +218,8 @@ def describe_end(code: int) -> str:
 def serve(config: Config) -> int:
     """Serve until a signal arrives; return the exit code."""
     if config.web_processes > 1:
+        if _context.get_start_method() == "fork":
+            models_preload()
         return WebServer(config).run()
     server = uvicorn.Server(server_config(config))
     server.run()

@@ -5,6 +5,9 @@ import json
 from pathlib import Path
 from typing import Any
 
+# Tokenizers by the SHA-256 of their file: the delivered models have one vocabulary, which takes 13 MB.
+_READ: dict[str, Any] = {}
+
 
 class DeliveredModelError(Exception):
     """The files of a delivered model are missing or damaged."""
@@ -19,17 +22,33 @@ def read_description(folder: Path, what: str) -> dict[str, Any]:
     return told
 
 
-def read_checked(folder: Path, what: str) -> dict[str, bytes]:
-    """Return the content of each file that `model.json` names, by its name. Raises DeliveredModelError."""
+def checked_files(folder: Path, what: str) -> dict[str, Path]:
+    """Return the files that `model.json` names, by their names, which are as it says. Raises DeliveredModelError."""
     told = read_description(folder, what)["sha256"]
-    try:
-        content = {name: (folder / name).read_bytes() for name in told}
-    except OSError as error:
-        raise unreadable(what, error) from error
-    for name, file in content.items():
-        if hashlib.sha256(file).hexdigest() != told[name]:
+    for name, digest in told.items():
+        try:
+            with (folder / name).open("rb") as file:
+                found = hashlib.file_digest(file, "sha256").hexdigest()
+        except OSError as error:
+            raise unreadable(what, error) from error
+        if found != digest:
             raise DeliveredModelError(f"{name} of {what} is damaged: its SHA-256 differs.")
-    return content
+    return {name: folder / name for name in told}
+
+
+def new_tokenizer(file: Path) -> Any:
+    """Return a tokenizer of its own, to be set up; the pieces of one vocabulary are in memory once."""
+    from tokenizers import Tokenizer
+
+    content = file.read_text(encoding="utf-8")
+    digest = hashlib.sha256(content.encode()).hexdigest()
+    if digest not in _READ:
+        _READ[digest] = Tokenizer.from_str(content)
+    read = _READ[digest]
+    tokenizer = Tokenizer(read.model)
+    for part in ("normalizer", "pre_tokenizer", "post_processor", "decoder"):
+        setattr(tokenizer, part, getattr(read, part))
+    return tokenizer
 
 
 def unreadable(what: str, error: Exception) -> DeliveredModelError:

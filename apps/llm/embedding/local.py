@@ -1,5 +1,6 @@
 """What embedders on this machine have in common: a tokenizer and an ONNX Runtime session, loaded at the first use."""
 
+import os
 import threading
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
@@ -21,6 +22,8 @@ MAX_SHARE_CHARS = 1_000
 SHARES = SizedCache("known shares of texts", megabytes=2, char_bytes=4)
 # Small enough for the activations of a batch to stay in the processor's caches (docs/decisions/0005).
 BATCH_TOKENS = 512
+# Sessions by their file that a process opened for those that are forked from it.
+_SHARED: dict[Path, Any] = {}
 
 
 @dataclass(frozen=True)
@@ -47,7 +50,7 @@ class LocalEmbedder(ABC):
         self._known_share = SHARES.remember(self._measure_share)
 
     @abstractmethod
-    def open_files(self) -> tuple[Any, Path | bytes]:
+    def open_files(self) -> tuple[Any, Path]:
         """Return the tokenizer, which cuts texts, and the model. Raises EmbeddingUnavailableError."""
 
     @abstractmethod
@@ -112,8 +115,12 @@ class LocalEmbedder(ABC):
         return self._runtime
 
 
-def open_session(model: Path | bytes) -> Any:
-    """Open a model, by its file or its content, in ONNX Runtime on one thread."""
+def open_session(model: Path) -> Any:
+    """Open the file of a model in ONNX Runtime on one thread. A session of bytes would keep them: 30 MB for each."""
+    if model in _SHARED:
+        return _SHARED[model]
+    # It would note how it is used, in a file and a thread of its own, and tell Microsoft.
+    os.environ["ORT_DISABLE_TELEMETRY"] = "1"
     import onnxruntime
 
     options = onnxruntime.SessionOptions()
@@ -125,3 +132,11 @@ def open_session(model: Path | bytes) -> Any:
     # Shapes differ from batch to batch, so remembering memory layouts for each only costs memory.
     options.enable_mem_pattern = False
     return onnxruntime.InferenceSession(model, options, providers=["CPUExecutionProvider"])
+
+
+def share_session(model: Path) -> None:
+    """Open the file of a model for the processes that are forked from this one, which have it in memory once.
+
+    A session on one thread has no thread of its own, and so goes on in them.
+    """
+    _SHARED[model] = open_session(model)

@@ -15,7 +15,7 @@ import numpy as np
 from apps.core.domain.caches import SizedCache
 from apps.llm.domain.pair_answer import PairAnswer
 from apps.llm.embedding.batches import batches_by_length
-from apps.llm.embedding.delivered import DeliveredModelError, read_checked, read_description
+from apps.llm.embedding.delivered import DeliveredModelError, checked_files, new_tokenizer, read_description
 from apps.llm.embedding.local import open_session
 
 BOS, PAD, EOS = 0, 1, 2
@@ -100,13 +100,11 @@ class PairJudge:
 
 def open_files(folder: Path) -> tuple[PairEncoder, Any]:
     """Check the files, and open them. Raises PairJudgeError."""
-    from tokenizers import Tokenizer
-
     try:
-        content = read_checked(folder, WHAT)
+        files = checked_files(folder, WHAT)
     except DeliveredModelError as error:
         raise PairJudgeError(str(error)) from error
-    return PairEncoder(Tokenizer.from_str(content["tokenizer.json"].decode())), open_session(content["pairs.onnx"])
+    return PairEncoder(new_tokenizer(files["tokenizer.json"])), open_session(files["pairs.onnx"])
 
 
 @cache

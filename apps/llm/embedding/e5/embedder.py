@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Any
 
 from apps.llm.domain.embedder import EmbeddingSpaceId, EmbeddingUnavailableError, TextRole
-from apps.llm.embedding.delivered import DeliveredModelError, read_checked, read_description
+from apps.llm.embedding.delivered import DeliveredModelError, checked_files, new_tokenizer, read_description
 from apps.llm.embedding.local import LocalEmbedder
 
 FOLDER = Path(__file__).parent / "model"
@@ -33,15 +33,15 @@ class E5Embedder(LocalEmbedder):
         super().__init__(EmbeddingSpaceId(f"{MODEL}/{name}", DIMENSION), threads)
         self._folder = folder
 
-    def open_files(self) -> tuple[Any, Path | bytes]:
+    def open_files(self) -> tuple[Any, Path]:
         """See `LocalEmbedder.open_files`."""
-        content = self.check()
-        return make_tokenizer(content["tokenizer.json"].decode()), content["encoder.onnx"]
+        files = self.check()
+        return make_tokenizer(files["tokenizer.json"]), files["encoder.onnx"]
 
-    def check(self) -> dict[str, bytes]:
+    def check(self) -> dict[str, Path]:
         """Return the files, which are what they should be. Raises EmbeddingUnavailableError."""
         try:
-            return read_checked(self._folder, MODEL)
+            return checked_files(self._folder, MODEL)
         except DeliveredModelError as error:
             raise EmbeddingUnavailableError(str(error), retryable=False) from error
 
@@ -66,12 +66,11 @@ def count_letters(text: str) -> int:
     return sum(map(str.isalnum, text))
 
 
-def make_tokenizer(content: str) -> Any:
+def make_tokenizer(file: Path) -> Any:
     """Return the tokenizer, which cuts texts to the tokens that the model reads."""
-    from tokenizers import Tokenizer
     from tokenizers.processors import TemplateProcessing
 
-    tokenizer = Tokenizer.from_str(content)
+    tokenizer = new_tokenizer(file)
     tokenizer.post_processor = TemplateProcessing(
         single=f"{BEGIN[0]} $A {END[0]}", pair=None, special_tokens=[BEGIN, END]
     )

@@ -23,7 +23,7 @@ class MiniLMEmbedder(LocalEmbedder):
         self._models_dir = models_dir
         self.precision = precision
 
-    def open_files(self) -> tuple[Any, Path | bytes]:
+    def open_files(self) -> tuple[Any, Path]:
         """See `LocalEmbedder.open_files`."""
         try:
             path = prepare(self._models_dir, self.precision)
