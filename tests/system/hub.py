@@ -1,14 +1,12 @@
 """A whole hub as people start it, for tests that kill parts of it."""
 
-import atexit
+import fcntl
 import http.client
 import os
-import shutil
 import signal
 import socket
 import subprocess
 import sys
-import tempfile
 import time
 from collections.abc import Callable
 from functools import cache
@@ -55,18 +53,21 @@ def become(*program: str) -> None:
 
 @cache
 def migrated_cluster() -> Path:
-    """Return the folder of a stopped database that has all tables and nothing in them; it goes with this process."""
-    place = Path(tempfile.mkdtemp(prefix="memoryhub-cluster-"))
-    place.chmod(0o755)
-    atexit.register(shutil.rmtree, place, ignore_errors=True)
-    hub = Hub(place / "hub")
-    database = EmbeddedDatabase(hub.data_dir, durable=False)
-    database.start()
-    try:
-        done = hub.command("migrate", "--verbosity", "0")
-        assert done.returncode == 0, done.stderr
-    finally:
-        database.stop()
+    """Return the folder of a stopped database that has all tables and nothing in them; one for all processes."""
+    run = Path(os.environ["MEMORYHUB_DATA_DIR"])  # of the tests (conftest.py), and removed with it
+    hub, made = Hub(run / "migrated"), run / "migrated.made"
+    with (run / "migrated.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not made.exists():
+            run.chmod(0o711)  # the user of the database may differ
+            database = EmbeddedDatabase(hub.data_dir, durable=False)
+            database.start()
+            try:
+                done = hub.command("migrate", "--verbosity", "0")
+                assert done.returncode == 0, done.stderr
+            finally:
+                database.stop()
+            made.touch()
     return hub.data_dir / "postgres"
 
 

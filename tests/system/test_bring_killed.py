@@ -15,7 +15,7 @@ import pytest
 
 from tests.system.hub import Hub, wait_for
 
-pytestmark = pytest.mark.xdist_group("hub")
+pytestmark = pytest.mark.xdist_group("another hub")
 
 TALKS, MESSAGES = 80, 100
 SIGN_IN = """

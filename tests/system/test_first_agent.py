@@ -13,7 +13,7 @@ import pytest
 
 from tests.system.hub import PROJECT, Hub, wait_for
 
-pytestmark = pytest.mark.xdist_group("hub")
+pytestmark = pytest.mark.xdist_group("another hub")
 
 README = (PROJECT / "README.md").read_text("utf-8")
 MOST_COMMANDS = 4

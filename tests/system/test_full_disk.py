@@ -13,7 +13,7 @@ import pytest
 
 from tests.system.hub import Hub, alive, wait_for
 
-pytestmark = pytest.mark.xdist_group("hub")
+pytestmark = pytest.mark.xdist_group("another hub")
 
 SIZE_MB = 400
 

@@ -18,7 +18,7 @@ from mcp.client.streamable_http import streamable_http_client
 from tests.mcp_front import Front
 from tests.system.hub import PROJECT, Hub, free_port
 
-pytestmark = [pytest.mark.xdist_group("hub"), pytest.mark.deep]
+pytestmark = [pytest.mark.xdist_group("another hub"), pytest.mark.deep]
 REVISIONS = ("2026-07-28", "2025-11-25", "2025-06-18", "2025-03-26")
 # Of different matters: of two alike, search puts the newer one first.
 FACTS = (

@@ -14,7 +14,7 @@ from tests.system.test_live_processes import ROOM, SIGN_IN, save, socket_to, wai
 from tests.system.test_web_processes import ask
 from tests.system.test_web_server import KEY
 
-pytestmark = [needs_pgbouncer, pytest.mark.xdist_group("hub")]
+pytestmark = [needs_pgbouncer, pytest.mark.xdist_group("another hub")]
 
 MISSING = "MEMORYHUB_DIRECT_DATABASE_URL"
 PROBLEMS = "from apps.monitor.problems import current_problems; print([one.code for one in current_problems()])"

@@ -14,7 +14,7 @@ from django.conf import settings
 from apps.core.restart import request_restart
 from tests.system.hub import Hub, alive, wait_for
 
-pytestmark = pytest.mark.xdist_group("hub")
+pytestmark = pytest.mark.xdist_group("another hub")
 
 
 @pytest.fixture(scope="module")

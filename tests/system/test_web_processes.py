@@ -18,7 +18,7 @@ import pytest
 
 from tests.system.hub import Hub, wait_for
 
-pytestmark = pytest.mark.xdist_group("hub")
+pytestmark = pytest.mark.xdist_group("another hub")
 
 # What an answer may take while the database hangs; the watch decides after 2.25 seconds.
 SECONDS = 3.0

@@ -15,7 +15,7 @@ import pytest
 
 from tests.system.hub import Hub, wait_for
 
-pytestmark = pytest.mark.xdist_group("hub")
+pytestmark = pytest.mark.xdist_group("another hub")
 
 KEY = "a-key-of-an-operator-0123456789-0123456789"
 PATIENCE_SECONDS = 5

@@ -14,7 +14,7 @@ from apps.rules.domain.engine.signals import (
     Signal,
     SignalType,
 )
-from apps.rules.domain.engine.weighing import is_near, weigh
+from apps.rules.domain.engine.weighing import is_near, may_join_alone, may_replace_alone, weigh
 
 pytestmark = pytest.mark.usefixtures("own_judge")
 
@@ -239,3 +239,27 @@ def test_without_a_judge_nothing_is_said() -> None:
     use_judge("", None)
     assert judge_pair("a", "b") is None
     assert judge_name() == ""
+
+
+@pytest.mark.parametrize(
+    ("older", "newer"),
+    [
+        ("The user's favorite marketing is Elif", "The user's favorite planning is Farid"),
+        ("Die Tür oben ist offen.", "Die Tür unten ist zu."),
+    ],
+)
+def test_two_texts_of_one_frame_that_differ_in_two_places_are_of_two_things(older: str, newer: str) -> None:
+    assert not may_replace_alone(older, newer)
+    assert not may_join_alone(older, newer)
+
+
+def test_a_value_that_is_changed_in_one_place_or_in_other_words_may_be_replaced() -> None:
+    assert may_replace_alone("Ana works for a bank in Lisbon.", "Ana earns her living at a school in Porto.")
+
+
+def test_the_judge_alone_acts_on_nothing_that_may_be_another_matter() -> None:
+    texts = ("Ines has her eyes checked at Bauer's.", "The optician who looks after Ines is called Salim.")
+    assert weighed(NOTHING, PairAnswer(0.985, 0.002, 0.009, 0.004), texts=texts).is_decisive
+    assert not weighed(NOTHING, PairAnswer(0.985, 0.002, 0.005, 0.008), texts=texts).is_decisive
+    assert weighed(NOTHING, PairAnswer(0.002, 0.985, 0.009, 0.004), texts=texts).restates
+    assert not weighed(NOTHING, PairAnswer(0.002, 0.985, 0.005, 0.008), texts=texts).restates
