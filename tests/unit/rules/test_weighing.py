@@ -259,7 +259,7 @@ def test_a_value_that_is_changed_in_one_place_or_in_other_words_may_be_replaced(
 
 def test_the_judge_alone_acts_on_nothing_that_may_be_another_matter() -> None:
     texts = ("Ines has her eyes checked at Bauer's.", "The optician who looks after Ines is called Salim.")
-    assert weighed(NOTHING, PairAnswer(0.988, 0.002, 0.006, 0.004), texts=texts).is_decisive
-    assert not weighed(NOTHING, PairAnswer(0.988, 0.002, 0.002, 0.008), texts=texts).is_decisive
-    assert weighed(NOTHING, PairAnswer(0.002, 0.988, 0.006, 0.004), texts=texts).restates
-    assert not weighed(NOTHING, PairAnswer(0.002, 0.988, 0.002, 0.008), texts=texts).restates
+    assert weighed(NOTHING, PairAnswer(0.988, 0.002, 0.008, 0.002), texts=texts).is_decisive
+    assert not weighed(NOTHING, PairAnswer(0.988, 0.002, 0.006, 0.004), texts=texts).is_decisive
+    assert weighed(NOTHING, PairAnswer(0.002, 0.988, 0.008, 0.002), texts=texts).restates
+    assert not weighed(NOTHING, PairAnswer(0.002, 0.988, 0.006, 0.004), texts=texts).restates

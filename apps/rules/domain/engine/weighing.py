@@ -33,9 +33,9 @@ from apps.rules.domain.statements.language import ENGLISH, language_of
 READ_COSINE, READ_SHARING_COSINE, READ_WORDS = 0.3, 0.2, 1
 # What is about something else with this probability is not even noticed: of other matters one person has many.
 OTHER_MATTER_FROM = 0.03
-# Nor is it acted on by the judge alone from here on: of 5,000 pairs of other matters that nobody trained with, none is
-# taken for a replacement then, and without it 4 are, at the same share of right ones (decision 99).
-OTHER_MATTER_ACT_BELOW = 0.006
+# Nor is it acted on by the judge alone from here on: of 14,000 pairs of other matters that nobody trained with, none is
+# taken for a replacement then, one below twice as much (decision 99).
+OTHER_MATTER_ACT_BELOW = 0.003
 # From here on the judge is as sure that both hold as it is of anything.
 DROPPED_FROM = 0.9
 # What the words decide of two occurrences is confirmed from here on: the judge does not act alone there.
