@@ -1,5 +1,6 @@
 """The OpenAPI document: what all operations have in common."""
 
+import re
 from collections.abc import Callable, Iterable, Mapping
 from copy import copy
 from types import NoneType, UnionType
@@ -46,6 +47,14 @@ class AutoSchema(SpectacularAutoSchema):
         seen = VISIBLE if isinstance(field, VisibleTextField) else r"[^\s\u0000]"
         return {**schema, "pattern": f"^{NO_NUL}*$" if field.allow_blank else f"^{NO_NUL}*{seen}{NO_NUL}*$"}
 
+    def _insert_field_validators(self, field: Any, schema: dict[str, Any]) -> None:
+        """Describe a text that may be empty once: as one of two texts, of which both may be, "" would be neither."""
+        super()._insert_field_validators(field, schema)  # type: ignore[no-untyped-call]
+        match schema.get("oneOf"):
+            case [{"type": "string"} as text, {"maxLength": 0}] if is_empty_allowed(text):
+                del schema["oneOf"]
+                schema.update(text)
+
     def _get_response_bodies(self, direction: Literal["request", "response"] = "response") -> dict[str, Any]:
         bodies: dict[str, Any] = super()._get_response_bodies(direction)
         has_body = self.method in {"POST", "PUT", "PATCH"}
@@ -65,6 +74,11 @@ class AutoSchema(SpectacularAutoSchema):
         """Return the section of the documentation."""
         section_of: Callable[[str, str], str] = import_string(settings.API_SECTION_OF)
         return [section_of(self.method, self.path)]
+
+
+def is_empty_allowed(text: Mapping[str, Any]) -> bool:
+    """Return whether the description of a text allows an empty one."""
+    return not text.get("minLength") and "format" not in text and bool(re.search(text.get("pattern", ""), ""))
 
 
 def with_example(operation: dict[str, Any], example: Example) -> dict[str, Any]:
