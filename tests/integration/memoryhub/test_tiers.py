@@ -160,7 +160,12 @@ def test_group_is_of_a_whole_file() -> None:
     marked = [path for path in TESTS.rglob("test_*.py") if "xdist_group(" in path.read_text()]
     single = [path.name for path in marked if "\n@pytest.mark.xdist_group" in path.read_text()]
     assert single == []
-    assert {group_of_file(str(path.relative_to(TESTS.parent))) for path in marked} - {""} >= {"hub", "another hub", "killed", "walk"}
+    assert {group_of_file(str(path.relative_to(TESTS.parent))) for path in marked} - {""} >= {
+        "hub",
+        "another hub",
+        "killed",
+        "walk",
+    }
 
 
 def test_test_cannot_be_in_two_tiers() -> None:
