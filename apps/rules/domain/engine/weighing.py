@@ -114,7 +114,8 @@ def weigh(
     two of which one speaks of somebody indefinite, nor of two long turns that the words see contradict: they compare
     the sentences that share a matter, and the judge, which was trained on statements, both turns as a whole.
     """
-    may_act = may_act and max(map(len, texts)) <= MAX_ACTED_CHARS
+    is_sure_of_matter = not reaches(answer.unrelated, OTHER_MATTER_ACT_BELOW)
+    may_act = may_act and is_sure_of_matter and max(map(len, texts)) <= MAX_ACTED_CHARS
     if are_occurrences_apart(*texts) or are_turns(*texts):
         needed = min(config.pair_act_threshold, CONFIRMED_FROM) if config.pair_act_threshold < 1 else 1.0
         is_correction = words.is_decisive and reaches(answer.replaces, needed)
@@ -168,8 +169,7 @@ def is_certain(answer: PairAnswer, texts: tuple[str, str], config: DetectionConf
     """Return whether the judge may act on a replacement alone; at thresholds of 1 it never may."""
     if max(config.act_threshold, config.pair_act_threshold) >= 1:
         return False
-    is_sure = reaches(answer.replaces, config.pair_act_threshold) and answer.unrelated < OTHER_MATTER_ACT_BELOW
-    return is_sure and may_replace_alone(*texts)
+    return reaches(answer.replaces, config.pair_act_threshold) and may_replace_alone(*texts)
 
 
 def is_certainly_same(answer: PairAnswer, texts: tuple[str, str], config: DetectionConfig) -> bool:
@@ -178,8 +178,6 @@ def is_certainly_same(answer: PairAnswer, texts: tuple[str, str], config: Detect
     Their numbers must allow it: equal ones, or in words on one side.
     """
     if config.restate_threshold >= 1 or not reaches(answer.same, config.pair_same_threshold):
-        return False
-    if answer.unrelated >= OTHER_MATTER_ACT_BELOW:
         return False
     one, other = map(numbers_of, texts)
     return (not (one and other) or one == other) and may_join_alone(*texts)
