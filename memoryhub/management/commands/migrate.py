@@ -8,12 +8,14 @@ from django.core.management.commands import migrate
 from django.db.migrations.executor import MigrationExecutor
 from django.db.migrations.migration import Migration
 
+from memoryhub.process.recorded import OUR_APPS
+
 Targets = Sequence[tuple[str, str | None]] | set[tuple[str, str]]
 
 
 def is_of_this_project(target: tuple[str, str | None]) -> bool:
     """Return whether a migration, named by app and name, is the project's own."""
-    return apps.get_app_config(target[0]).name.startswith("apps.")
+    return apps.get_app_config(target[0]).name.startswith(OUR_APPS)
 
 
 class OthersFirst(MigrationExecutor):

@@ -58,6 +58,10 @@ def test_listed_tests_exist(file: str) -> None:
     assert {name.partition("::")[2] for name in DEEP if name.startswith(f"{file}::")} <= written
 
 
+def test_only_tests_that_would_be_quick_are_listed() -> None:
+    assert [name for name in DEEP if tier_of_path(TESTS / name.partition("::")[0]) != QUICK] == []
+
+
 def test_cases_of_a_long_matrix_are_evenly_spaced() -> None:
     assert quick_cases("integration/core/test_any.py::test_any", 3) == {*range(3)}
     assert quick_cases("integration/core/test_any.py::test_any", 10) == {0, 9}
