@@ -38,6 +38,8 @@ class Tour:
     seen_pages: int = 0
     found: list[str] = field(default_factory=list)
     seen: set[str] = field(default_factory=set)
+    # Paths at which there was a page, whether seen before or not.
+    shown: set[str] = field(default_factory=set)
     # Pages that axe has seen already, with another viewer. A whole walk asks it about all of them again.
     examined: set[str] = field(default_factory=set)
     alike: Counter[str] = field(default_factory=Counter)
@@ -51,7 +53,7 @@ class Tour:
             # Asked first: a browser shows fragments, and answers without a body, as pages of its own.
             answer = self.tab.page.request.get(self.base + page.path)
             self.note(page, self.faults_of_status(page, answer))
-            if not self.is_new_page(answer):
+            if not self.is_new_page(page, answer):
                 continue
             self.seen_pages += 1
             if self.is_left_out(page):
@@ -77,11 +79,13 @@ class Tour:
         is_there = path == urlsplit(page.path).path or page.name in LEADS_ON or page.name.endswith("_history")
         return [] if is_there and answer.status in {200, 405} else [f"status {answer.status} at {path}"]
 
-    def is_new_page(self, answer: APIResponse) -> bool:
+    def is_new_page(self, page: Page, answer: APIResponse) -> bool:
         """Return whether an answer is a whole page, and neither its address nor this way of being refused was seen."""
         is_page = "text/html" in answer.headers.get("content-type", "") and answer.status != 405
         if not is_page or not answer.text().lstrip().lower().startswith("<!doctype"):
             return False
+        if answer.ok:
+            self.shown.add(page.path)
         mark = urlsplit(answer.url).path if answer.ok else str(answer.status)
         is_new = mark not in self.seen
         self.seen.add(mark)

@@ -88,7 +88,9 @@ class Tab:
             self.page.evaluate(AXE)
         self.page.evaluate(ENDED)
         only = {"type": "rule", "values": rules} if rules else {"type": "tag", "values": LEVELS}
-        found: list[str] = self.page.evaluate(RUN_AXE, {"runOnly": only, "preload": False})
+        found: list[str] = self.page.evaluate(
+            RUN_AXE, {"runOnly": only, "preload": False, "resultTypes": ["violations"]}
+        )
         return found
 
     def complaints(self) -> list[str]:
