@@ -38,6 +38,8 @@ class Tour:
     seen_pages: int = 0
     found: list[str] = field(default_factory=list)
     seen: set[str] = field(default_factory=set)
+    # Paths to which the viewer was sent on.
+    sent: set[str] = field(default_factory=set)
     # Paths at which there was a page, whether seen before or not.
     shown: set[str] = field(default_factory=set)
     # Pages that axe has seen already, with another viewer. A whole walk asks it about all of them again.
@@ -50,8 +52,9 @@ class Tour:
             if page.name in FOR_VISITORS and self.viewer != "visitor":
                 continue
             variants = VARIANTS[self.seen_pages % len(VARIANTS) :] + VARIANTS
-            # Asked first: a browser shows fragments, and answers without a body, as pages of its own.
-            answer = self.tab.page.request.get(self.base + page.path)
+            answer = self.ask(page)
+            if answer is None:
+                continue
             self.note(page, self.faults_of_status(page, answer))
             if not self.is_new_page(page, answer):
                 continue
@@ -63,6 +66,21 @@ class Tour:
                 self.look_at_all(page, variants[: len(VARIANTS)])
             else:
                 self.look_once(page, *variants[0])
+
+    def ask(self, page: Page) -> APIResponse | None:
+        """Return the answer of a page, None where it sends on to where an earlier one has sent the viewer.
+
+        Asked first: a browser shows fragments, and answers without a body, as pages of its own.
+        """
+        client, address = self.tab.page.request, self.base + page.path
+        first = client.get(address, max_redirects=0)
+        if not 300 <= first.status < 400:
+            return first
+        place = urlsplit(first.headers["location"]).path
+        if place in self.sent and not self.is_owner:
+            return None
+        self.sent.add(place)
+        return client.get(address)
 
     def open(self, page: Page, theme: str, width: int) -> None:
         """Open a page in a theme and width."""
