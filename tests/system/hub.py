@@ -1,6 +1,7 @@
 """A whole hub as people start it, for tests that kill parts of it."""
 
 import fcntl
+import hashlib
 import http.client
 import os
 import signal
@@ -37,6 +38,11 @@ def wait_for(condition: Callable[[], Any], what: str, patience: float = PATIENCE
             return answer
         time.sleep(0.05)
     raise AssertionError(f"waited in vain for: {what}")
+
+
+def nothing_like(text: str) -> str:
+    """Words that no other text has: what is alike is compared, which would be most of the work."""
+    return " ".join(hashlib.sha256(text.encode()).hexdigest()[at : at + 8] for at in range(0, 40, 8))
 
 
 def alive(process: psutil.Process) -> bool:

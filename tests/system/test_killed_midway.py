@@ -1,6 +1,5 @@
 """What was answered survives: parts of a hub are killed while applications save through it."""
 
-import hashlib
 import http.client
 import json
 import os
@@ -12,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from tests.system.hub import Hub, wait_for
+from tests.system.hub import Hub, nothing_like, wait_for
 
 pytestmark = pytest.mark.xdist_group("hub")
 
@@ -65,11 +64,6 @@ class Writer(threading.Thread):
             else:
                 assert answer[0] == 200
                 self.answered |= {item["memory"]["id"] for item in answer[1]["results"]}
-
-
-def nothing_like(text: str) -> str:
-    """Words that no other text has: what is alike is compared, which would be most of the work."""
-    return " ".join(hashlib.sha256(text.encode()).hexdigest()[at : at + 8] for at in range(0, 40, 8))
 
 
 def stored(hub: Hub, user: str) -> list[str]:
