@@ -67,9 +67,8 @@ def test_at_a_threshold_of_1_the_judge_alone_only_notices() -> None:
         ("Anton's lucky number is seven.", "My lucky number is nine."),
         ("Lena swims before breakfast.", "Lena does not swim after breakfast."),
         ("My elder son fences.", "My younger son gave up fencing."),
-        ("I have been to Porto.", "I have been to Basel."),
     ],
-    ids=["numbers", "occurrences", "narrower", "persons", "owners", "times", "counterparts", *"abc", "small words"],
+    ids=["numbers", "occurrences", "narrower", "persons", "owners", "times", "counterparts", *"abc"],
 )
 def test_where_all_hangs_on_one_word_the_judge_alone_only_notices(texts: tuple[str, str]) -> None:
     found = weighed(NOTHING, REPLACES, texts=texts)
