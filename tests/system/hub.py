@@ -1,7 +1,6 @@
 """A whole hub as people start it, for tests that kill parts of it."""
 
 import fcntl
-import hashlib
 import http.client
 import os
 import signal
@@ -13,6 +12,7 @@ from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 from typing import Any
+from uuid import uuid4
 
 import psutil
 
@@ -40,9 +40,9 @@ def wait_for(condition: Callable[[], Any], what: str, patience: float = PATIENCE
     raise AssertionError(f"waited in vain for: {what}")
 
 
-def nothing_like(text: str) -> str:
-    """Words that no other text has: what is alike is compared, which would be most of the work."""
-    return " ".join(hashlib.sha256(text.encode()).hexdigest()[at : at + 8] for at in range(0, 40, 8))
+def unlike() -> str:
+    """Return a text that no other one conflicts with: what is alike is compared, which would be most of the work."""
+    return " ".join(uuid4().hex[:9] for _ in range(4))
 
 
 def alive(process: psutil.Process) -> bool:

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from tests.system.hub import Hub, nothing_like, wait_for
+from tests.system.hub import Hub, unlike, wait_for
 
 pytestmark = pytest.mark.xdist_group("hub")
 
@@ -52,10 +52,10 @@ class Writer(threading.Thread):
         self.stopped = threading.Event()
 
     def run(self) -> None:
-        for number in range(10_000):
+        for _ in range(10_000):
             if self.stopped.is_set():
                 return
-            contents = [nothing_like(f"{self.name} {number} {n}") for n in range(BATCH)]
+            contents = [unlike() for _ in range(BATCH)]
             memories = [{"content": content, "user_id": self.name} for content in contents]
             answer = call(self.hub, "POST", "/api/semantic/memories/batch", {"memories": memories})
             if answer is None or answer[0] >= 500:

@@ -11,7 +11,6 @@ from functools import partial
 from itertools import chain
 from typing import Any
 from urllib.parse import quote
-from uuid import uuid4
 
 import psutil
 import pytest
@@ -20,7 +19,7 @@ from django.conf import settings
 from memoryhub.postgres.server import EmbeddedDatabase
 from tests.api import MEMORIES, SEARCH
 from tests.nginx import ANSWERED_BY, Proxy, needs_nginx, proxy_before
-from tests.system.hub import Hub, wait_for
+from tests.system.hub import Hub, unlike, wait_for
 from tests.system.test_live_processes import ROOM, SIGN_IN, save, socket_to, wait_for_memories
 from tests.system.test_web_processes import ask
 from tests.system.test_web_server import KEY
@@ -101,11 +100,6 @@ def session(hosts: Hosts) -> str:
 def at_once(*calls: Callable[[], Any]) -> list[Any]:
     with ThreadPoolExecutor(len(calls)) as threads:
         return [done.result() for done in [threads.submit(call) for call in calls]]
-
-
-def unlike() -> str:
-    """Return a text that no other one conflicts with."""
-    return " ".join(uuid4().hex[:9] for _ in range(4))
 
 
 def found(hub: Hub, query: str, user: str) -> list[str]:

@@ -3,7 +3,7 @@
 from collections import Counter
 from dataclasses import dataclass, field
 from itertools import product
-from urllib.parse import urlsplit
+from urllib.parse import urljoin, urlsplit
 
 from playwright.sync_api import APIResponse
 
@@ -38,10 +38,10 @@ class Tour:
     seen_pages: int = 0
     found: list[str] = field(default_factory=list)
     seen: set[str] = field(default_factory=set)
-    # Paths to which the viewer was sent on.
+    # Addresses to which the viewer was sent on, but for where they lead back to.
     sent: set[str] = field(default_factory=set)
-    # Paths at which there was a page, whether seen before or not.
-    shown: set[str] = field(default_factory=set)
+    # Paths that were answered, with a page or a part of one.
+    answered: set[str] = field(default_factory=set)
     # Pages that axe has seen already, with another viewer. A whole walk asks it about all of them again.
     examined: set[str] = field(default_factory=set)
     alike: Counter[str] = field(default_factory=Counter)
@@ -56,7 +56,9 @@ class Tour:
             if answer is None:
                 continue
             self.note(page, self.faults_of_status(page, answer))
-            if not self.is_new_page(page, answer):
+            if answer.ok:
+                self.answered.add(page.path)
+            if not self.is_new_page(answer):
                 continue
             self.seen_pages += 1
             if self.is_left_out(page):
@@ -73,14 +75,15 @@ class Tour:
         Asked first: a browser shows fragments, and answers without a body, as pages of its own.
         """
         client, address = self.tab.page.request, self.base + page.path
-        first = client.get(address, max_redirects=0)
-        if not 300 <= first.status < 400:
-            return first
-        place = urlsplit(first.headers["location"]).path
+        answer = client.get(address, max_redirects=0)
+        if not 300 <= answer.status < 400:
+            return answer
+        location = answer.headers["location"]
+        place = location.partition("next=")[0]
         if place in self.sent and not self.is_owner:
             return None
         self.sent.add(place)
-        return client.get(address)
+        return client.get(urljoin(address, location))
 
     def open(self, page: Page, theme: str, width: int) -> None:
         """Open a page in a theme and width."""
@@ -97,13 +100,11 @@ class Tour:
         is_there = path == urlsplit(page.path).path or page.name in LEADS_ON or page.name.endswith("_history")
         return [] if is_there and answer.status in {200, 405} else [f"status {answer.status} at {path}"]
 
-    def is_new_page(self, page: Page, answer: APIResponse) -> bool:
+    def is_new_page(self, answer: APIResponse) -> bool:
         """Return whether an answer is a whole page, and neither its address nor this way of being refused was seen."""
         is_page = "text/html" in answer.headers.get("content-type", "") and answer.status != 405
         if not is_page or not answer.text().lstrip().lower().startswith("<!doctype"):
             return False
-        if answer.ok:
-            self.shown.add(page.path)
         mark = urlsplit(answer.url).path if answer.ok else str(answer.status)
         is_new = mark not in self.seen
         self.seen.add(mark)

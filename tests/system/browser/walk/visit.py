@@ -88,9 +88,7 @@ class Tab:
             self.page.evaluate(AXE)
         self.page.evaluate(ENDED)
         only = {"type": "rule", "values": rules} if rules else {"type": "tag", "values": LEVELS}
-        found: list[str] = self.page.evaluate(
-            RUN_AXE, {"runOnly": only, "preload": False, "resultTypes": ["violations"]}
-        )
+        found: list[str] = self.page.evaluate(RUN_AXE, {"runOnly": only, "preload": False})
         return found
 
     def complaints(self) -> list[str]:

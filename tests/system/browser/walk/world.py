@@ -62,7 +62,7 @@ from tests.integration.admin.timeline import warning
 from tests.integration.episodic.upkeep import record
 from tests.integration.llm.configuring import breaker, call, price, spent
 from tests.system.browser.walk.routes import SIGNING_IN, pages_of_hub
-from tests.system.hub import nothing_like, wait_for
+from tests.system.hub import unlike, wait_for
 
 ACCESS = system_access("test")
 PERSON = "ana"
@@ -129,7 +129,7 @@ def fill_apps() -> None:
         key, _ = key_create(
             name=name, scope=Scope(PERSON), permission=Permission.WRITE, actor="test", stopped_by=stopped_by
         )
-        drafts = [MemoryDraft(nothing_like(f"{name} {number}"), scope=Scope(PERSON)) for number in range(60)]
+        drafts = [MemoryDraft(unlike(), scope=Scope(PERSON)) for _ in range(60)]
         memory_save_many(access=Access(Scope(PERSON), Permission.WRITE, f"key:{name}"), drafts=drafts)
     learnt_forget(user_id=PERSON, key=key)
 
