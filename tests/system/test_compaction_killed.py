@@ -7,7 +7,6 @@ from apps.notes.compaction.run import MAX_TRIES, RUN_STEPS, compaction_request, 
 from apps.notes.files.desk import WRITE_STEPS
 from apps.notes.files.folder import REPLACE_STEPS
 from apps.notes.models import Compaction, CompactionState
-from tests.caches import notes_dir as notes_dir
 from tests.integration.notes.compactions import SHORTER, TEXT, answer, memory, run, script, settings_of, written
 from tests.system.notes_process import apply_and_die, compact_and_die, killed, undo_and_die
 

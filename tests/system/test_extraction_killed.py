@@ -12,7 +12,6 @@ from apps.notes.models import ConversationMessage, ExtractedFact, ExtractionRun,
 from apps.notes.services import runs_continue
 from apps.semantic.models import Memory
 from tests.api import api_for
-from tests.caches import notes_dir as notes_dir
 from tests.system.notes_process import PATIENCE, begin, extract_and_die, extract_until_done, killed
 
 pytestmark = [

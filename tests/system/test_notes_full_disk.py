@@ -11,7 +11,6 @@ from apps.notes.domain.places import MAIN
 from apps.notes.files.changes import note_append, note_edit, note_read
 from apps.notes.files.versions import text_of
 from apps.notes.models import ChangeKind, NoteVersion
-from tests.caches import notes_dir as notes_dir
 
 pytestmark = [pytest.mark.django_db, pytest.mark.xdist_group("killed")]
 LINES = "a line of the person's own\n" * 2_000

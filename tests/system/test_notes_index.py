@@ -12,7 +12,6 @@ from apps.notes.index.handles import index_of
 from apps.notes.index.refresh import REFRESH_STEPS
 from apps.notes.selectors import index_status, notes_search
 from apps.notes.services import index_rebuild, index_refresh
-from tests.caches import notes_dir as notes_dir
 from tests.system.notes_process import PATIENCE, append_many, begin, die_at, killed, save_like_an_editor
 
 pytestmark = [

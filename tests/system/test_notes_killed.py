@@ -16,7 +16,6 @@ from apps.notes.index.disk import place_of
 from apps.notes.index.handles import index_of
 from apps.notes.models import NoteVersion
 from apps.notes.services import index_refresh, notes_look
-from tests.caches import notes_dir as notes_dir
 from tests.effort import IS_THOROUGH
 from tests.system.notes_process import append_and_die, append_many, begin, edit_and_die, killed, save_like_an_editor
 

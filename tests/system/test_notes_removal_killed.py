@@ -8,7 +8,6 @@ from apps.notes.files.owner import folder_of
 from apps.notes.files.removal import DELETE_STEPS, RENAME_STEPS, note_delete
 from apps.notes.files.versions import text_of
 from apps.notes.models import ChangeKind, NoteVersion
-from tests.caches import notes_dir as notes_dir
 from tests.system.notes_process import delete_and_die, killed, rename_and_die
 
 pytestmark = [

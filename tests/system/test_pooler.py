@@ -34,7 +34,6 @@ from apps.sync.runs.lock import LockLostError, is_locked, require_lock, source_l
 from memoryhub.postgres.server import EmbeddedDatabase
 from memoryhub.process import prepare
 from tests.api import MEMORIES, api_for
-from tests.caches import notes_dir as notes_dir
 from tests.integration.events import support
 from tests.pgbouncer import PgBouncer, needs_pgbouncer, through
 from tests.threads import at_once, outcomes_at_once

@@ -31,6 +31,7 @@ def test_facts_in_notes_are_known(ana: Client) -> None:
     page = ana.get("/").content.decode()
     assert "Your notes hold 2 facts that assistants read." in page
     assert "How it begins" not in page
+    assert 'name="content"' in page, "a person with notes alone can write a first sentence"
 
 
 def test_what_a_person_writes_is_theirs_whatever_the_form_says(ana: Client) -> None:

@@ -22,7 +22,6 @@ from apps.episodic.models import TimelineEvent
 from apps.people.tasks import forget_learnt
 from apps.semantic.models import Memory
 from tests.api import MEMORIES
-from tests.caches import timeline_dir as timeline_dir
 from tests.integration.episodic.timeline import Timeline
 from tests.integration.webui.person import ANA, BEN, browser_of
 from tests.system.browser.test_admin_browser import BROWSER, FLAGS, watch

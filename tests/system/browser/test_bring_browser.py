@@ -10,9 +10,6 @@ from playwright.sync_api import Page
 from pytest_django.live_server_helper import LiveServer
 
 from apps.imports.tasks import bring
-from tests.caches import notes_dir as notes_dir
-from tests.caches import timeline_dir as timeline_dir
-from tests.caches import uploads_dir as uploads_dir
 from tests.integration.imports.exports import TALK, zipped
 from tests.system.browser.persons import pages_of
 from tests.system.browser.test_admin_browser import BROWSER, watch

@@ -21,7 +21,6 @@ from apps.cockpit.table import PAGES
 from apps.core.pages.texts import SHOWN_CHARS
 from apps.notes.files.owner import folder_of
 from apps.semantic.models import Conflict, Memory
-from tests.caches import notes_dir as notes_dir
 from tests.hostile.contents import HOOK, MARKER, contents_of
 from tests.hostile.filled import fill_hub
 from tests.integration.admin.pages import address

@@ -19,8 +19,6 @@ from pytest_django.live_server_helper import LiveServer
 from apps.notes.files.owner import folder_of
 from apps.notes.models import Compaction
 from apps.notes.services import compaction_draft
-from tests.caches import empty_caches as empty_caches
-from tests.caches import notes_dir as notes_dir
 from tests.integration.llm.chat_server import ChatServer, Received, Reply, running_chat_server
 from tests.integration.llm.configuring import MODEL, configured
 from tests.integration.notes.compactions import CATS, SHORTER, TEA, TEXT, answer, memory, settings_of, written

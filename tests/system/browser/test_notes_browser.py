@@ -7,8 +7,6 @@ from django.urls import reverse
 from playwright.sync_api import Page
 from pytest_django.live_server_helper import LiveServer
 
-from tests.caches import empty_caches as empty_caches
-from tests.caches import notes_dir as notes_dir
 from tests.integration.webui.person import ANA
 from tests.integration.webui.test_notes import on_disk, write
 from tests.system.browser.persons import pages_of

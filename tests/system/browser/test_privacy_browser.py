@@ -16,9 +16,6 @@ from pytest_django.live_server_helper import LiveServer
 from apps.core.domain.clock import SYSTEM_CLOCK, utcnow
 from apps.people.models import PlannedErasure
 from apps.people.tasks import erase, make_downloads
-from tests.caches import downloads_dir as downloads_dir
-from tests.caches import notes_dir as notes_dir
-from tests.caches import timeline_dir as timeline_dir
 from tests.integration.episodic.timeline import Timeline
 from tests.integration.people.person import PERSON, WORD, fill, traces
 from tests.integration.webui.person import browser_of
