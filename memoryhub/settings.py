@@ -333,6 +333,9 @@ SAMPLE = {"prefix": "sample-", "load": "memoryhub.tasks.sample_load", "unload": 
 MODELS_DIR = CONFIG.data_dir / "models"
 SEMANTIC_INDEX_DIR = CONFIG.data_dir / "semantic-index"
 TIMELINE_DIR = CONFIG.data_dir / "timeline"
+# Where archived segments are instead, with several hosts.
+TIMELINE_URL = f"{CONFIG.files_url}/timeline" if CONFIG.files_url else ""
+FILES_CACHE_DIR = CONFIG.data_dir / "files-cache"
 NOTES_DIR = CONFIG.data_dir / "prompts" / "memory"
 NOTES_INDEX_DIR = CONFIG.data_dir / "notes-index"
 NOTES_LOCKS_DIR = CONFIG.data_dir / "run" / "notes"

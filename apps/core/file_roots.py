@@ -8,9 +8,11 @@ counts.
 import contextlib
 import os
 import secrets
+import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeVar
 
 from django.conf import settings
 from django.db import connection
@@ -19,10 +21,16 @@ from django.utils.module_loading import import_string
 from apps.core.db.identity import on_database_change
 from apps.core.domain.errors import UnavailableError
 from apps.core.files import exchange_file, sync_directory
+from apps.core.object_storage.bucket import BucketFolder
 
 ID_FILE = ".store-id"
+# For how long a folder of a bucket that was this hub's counts as such; one that is gone answers nothing anyway.
+BELIEVED_SECONDS = 10.0
 # What the database says, once it was asked; empty for a database that was never prepared, of which nothing is asked.
 _known: list[str] = []
+# Until when folders of buckets are believed, by the clock of the process.
+_believed: dict[BucketFolder, float] = {}
+Place = TypeVar("Place", Path, BucketFolder, Path | BucketFolder)
 
 
 class HostUnfitError(Exception):
@@ -34,7 +42,7 @@ class Root:
     """A folder of files that nothing else holds. what: such as "the timeline". is_needed: whether any file counts."""
 
     what: str
-    path: Path
+    place: Path | BucketFolder
     is_needed: Callable[[], bool]
 
 
@@ -56,42 +64,54 @@ def store_id() -> str:
 def expect(known: str) -> None:
     """Say what the database has, instead of asking it."""
     _known[:] = [known]
+    _believed.clear()
 
 
 def forget_id() -> None:
     """Have the database asked again: this process is connected to another one."""
     _known.clear()
+    _believed.clear()
 
 
-def read_id(path: Path) -> str:
+def read_id(place: Path | BucketFolder) -> str:
     """Return the id that a folder has; empty where it has none. Raises OSError."""
+    if isinstance(place, BucketFolder):
+        return (place.read_text(ID_FILE) or "").strip()
     with contextlib.suppress(FileNotFoundError, NotADirectoryError):
-        return (path / ID_FILE).read_text(encoding="ascii", errors="replace").strip()
+        return (place / ID_FILE).read_text(encoding="ascii", errors="replace").strip()
     return ""
 
 
-def write_id(path: Path, value: str) -> None:
+def write_id(place: Path | BucketFolder, value: str) -> None:
     """Give a folder an id, which outlasts a loss of power. Raises OSError."""
-    exchange_file(path / ID_FILE, f"{value}\n")
-    with (path / ID_FILE).open("rb") as file:
+    if isinstance(place, BucketFolder):
+        place.write_text(ID_FILE, f"{value}\n")
+        return
+    exchange_file(place / ID_FILE, f"{value}\n")
+    with (place / ID_FILE).open("rb") as file:
         os.fsync(file.fileno())
-    sync_directory(path)
+    sync_directory(place)
 
 
-def own_folder(path: Path, what: str) -> Path:
-    """Return a folder, which is this hub's. Raises UnavailableError for any other, and for one that is not there."""
+def own_folder(place: Place, what: str, *, afresh: bool = False) -> Place:
+    """Return a folder, which is this hub's. Raises UnavailableError for any other, and for one that is not there.
+
+    afresh: ask a bucket also when it was asked a moment ago.
+    """
     known = store_id()
-    if not known:
-        return path
+    if not known or (not afresh and isinstance(place, BucketFolder) and time.monotonic() < _believed.get(place, 0)):
+        return place
     try:
-        found = read_id(path)
+        found = read_id(place)
     except OSError as error:
         detail = f"The folder of {what} cannot be read: {error.strerror or type(error).__name__}."
         raise UnavailableError(detail, code="files_elsewhere") from error
+    if isinstance(place, BucketFolder):
+        _believed[place] = time.monotonic() + BELIEVED_SECONDS if found == known else 0
     if found != known:
         reason = "has the files of another hub" if found else "is not there, or not that of this hub"
         raise UnavailableError(f"The folder of {what} {reason}.", code="files_elsewhere")
-    return path
+    return place
 
 
 def claim(folders: Iterable[Root], *, adopt: bool = False) -> None:
@@ -100,7 +120,7 @@ def claim(folders: Iterable[Root], *, adopt: bool = False) -> None:
     A folder without an id is claimed with a new database, and where this machine holds the database too and no file is
     missed. adopt: claim folders whatever they have.
     """
-    found = [(root, read_id(root.path)) for root in folders]
+    found = [(root, read_id(root.place)) for root in folders]
     known, is_new = _database_id({value for _, value in found if value}, adopt=adopt)
     for root, value in found:
         if value == known:
@@ -108,7 +128,7 @@ def claim(folders: Iterable[Root], *, adopt: bool = False) -> None:
         is_harmless = not value and (is_new or not (settings.MEMORYHUB.database_url or root.is_needed()))
         if not (is_harmless or adopt):
             raise HostUnfitError(_describe(root, value))
-        write_id(root.path, known)
+        write_id(root.place, known)
     expect(known)
 
 
@@ -133,8 +153,8 @@ def _describe(root: Root, found: str) -> str:
     what = "belongs to another hub" if found else "is missing, empty, or that of another machine"
     needed = ", and the database counts on its files" if root.is_needed() else ""
     return (
-        f"{root.path}, the folder of {root.what}, {what}{needed}. Mount or copy the folder that this database was used "
-        "with (docs/operate/several-hosts.md). If its files are lost, or this is the right folder: "
+        f"{root.place}, the folder of {root.what}, {what}{needed}. Mount or copy the folder that this database was "
+        "used with (docs/operate/several-hosts.md). If its files are lost, or this is the right folder: "
         "`manage.py prepare --adopt-files`."
     )
 

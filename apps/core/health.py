@@ -151,7 +151,7 @@ def files_ready() -> str | None:
     """Check that the folders of files are those of this hub."""
     for root in roots():
         try:
-            own_folder(root.path, root.what)
+            own_folder(root.place, root.what)
         except UnavailableError as error:
             return error.detail
     return None

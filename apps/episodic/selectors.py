@@ -4,11 +4,9 @@ from collections import Counter
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from datetime import date, datetime, time, timedelta
-from pathlib import Path
 from typing import NamedTuple
 from uuid import UUID
 
-from django.conf import settings
 from django.db import connection
 from django.db.models import Count, Max, Q
 from django.db.models.functions import Left, TruncDate
@@ -35,6 +33,7 @@ from apps.episodic.queries.health import SegmentRows, segment_rows, timeline_hea
 from apps.episodic.queries.histogram import event_days, event_extent, event_histogram
 from apps.episodic.queries.query import events_query
 from apps.episodic.store.file_cache import TimelineLoadingError, archive_cache
+from apps.episodic.store.files import THE_TIMELINE, archive_root
 from apps.episodic.warnings import active_warnings, suspending_warnings
 
 __all__ = [
@@ -66,7 +65,7 @@ def warm_up_archive() -> None:
 def timeline_root() -> Root:
     """Return the folder of archived files."""
     in_files = (SegmentState.ARCHIVED, SegmentState.QUARANTINED)
-    return Root("the timeline", Path(settings.TIMELINE_DIR), Segment.objects.filter(state__in=in_files).exists)
+    return Root(THE_TIMELINE, archive_root(), Segment.objects.filter(state__in=in_files).exists)
 
 
 def timeline_ready() -> str | None:

@@ -127,8 +127,8 @@ def begin_snapshot(connection: psycopg.Connection, manifest: Manifest) -> str:
 def add_segments(writer: ArchiveWriter) -> None:
     """Add the files of the timeline, and note those that are not what the catalogue says."""
     wanted = segment_checksums()
-    for name, path in kept_files():
-        with path.open("rb") as file:
+    for name, opening in kept_files():
+        with opening as file:
             digest = writer.add(f"timeline/{name}", file)
         if wanted.get(name, digest) == digest:
             wanted.pop(name, None)

@@ -5,11 +5,13 @@ A value that cannot be used stops the start with a sentence that names the varia
 
 import contextlib
 import os
+import re
 import secrets
 import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from decimal import Decimal
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 from urllib.parse import unquote, urlsplit
@@ -25,6 +27,7 @@ from memoryhub.config.context import ContextConfig, read_context
 from memoryhub.config.rerank import RerankConfig, read_rerank_config
 from memoryhub.config.sync import SyncConfig, read_sync
 
+_BUCKET = re.compile(r"[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]")
 EMBEDDERS = ("auto", "e5", "minilm", "openai", "hashing")
 ACCESS_LOGS = ("off", "text", "json")
 LOCAL_DIMENSION = 384
@@ -146,6 +149,8 @@ class Config:
     timeline: TimelineConfig
     sync: SyncConfig
     redis_url: str | None = field(repr=False)
+    files_url: str | None
+    files_cache_mb: int
     live_sockets: int
     disk_warning_mb: int = 0
     audit_days: int = 365
@@ -307,6 +312,8 @@ def read_environment(env: Env) -> Config:
         timeline=read_timeline(env),
         sync=read_sync(env, data_dir),
         redis_url=read_redis_url(env),
+        files_url=read_files_url(env),
+        files_cache_mb=env.int("MEMORYHUB_FILES_CACHE_MB", 1024, validate=validate.Range(min=16)),
         live_sockets=env.int("MEMORYHUB_LIVE_SOCKETS", 500, validate=validate.Range(min=1, max=10_000)),
         disk_warning_mb=env.int("MEMORYHUB_DISK_WARNING_MB", 0, validate=validate.Range(min=0)),
         # A trigger of the table keeps a month, whatever is set.
@@ -376,6 +383,22 @@ def read_redis_url(env: Env) -> str | None:
     url: str | None = env.str("REDIS_URL", "") or None
     if url and urlsplit(url).scheme not in {"redis", "rediss", "unix"}:
         raise ImproperlyConfigured("REDIS_URL must look like redis://localhost:6379/0.")
+    return url
+
+
+def read_files_url(env: Env) -> str | None:
+    """Return the bucket for files of several hosts, if there is one. Raises ImproperlyConfigured.
+
+    Credentials and the address of a server of one's own are those of the usual environment (AWS_...).
+    """
+    url: str | None = env.str("MEMORYHUB_FILES_URL", "").rstrip("/") or None
+    if url is None:
+        return None
+    parts = urlsplit(url)
+    if parts.scheme != "s3" or not _BUCKET.fullmatch(parts.netloc) or parts.query or parts.fragment:
+        raise ImproperlyConfigured("MEMORYHUB_FILES_URL must look like s3://bucket/folder.")
+    if find_spec("boto3") is None:
+        raise ImproperlyConfigured("MEMORYHUB_FILES_URL needs boto3. Install it: `uv sync --extra s3`.")
     return url
 
 

@@ -11,7 +11,7 @@ _PURPOSE = "memoryhub.hosts"
 SHARED = (
     "default_user", "public_url", "current_first", "pair_judge", "max_content_chars", "notes_search",
     "event_retention_days", "conversation_days", "reinforceable_half_life_days", "contextual_half_life_days",
-    "chat", "rerank", "guards", "timeline", "audit_days", "redis_url",
+    "chat", "rerank", "guards", "timeline", "audit_days", "redis_url", "files_url",
 )  # fmt: skip
 
 

@@ -53,7 +53,7 @@ def folder_findings() -> Iterator[Problem]:
     """Yield the folders of files that are not there, or are those of another hub."""
     for root in roots():
         try:
-            own_folder(root.path, root.what)
+            own_folder(root.place, root.what)
         except UnavailableError as error:
             yield finding(
                 "files_elsewhere",

@@ -81,7 +81,9 @@ def die_doing(order: Order, timeline_dir: Path) -> bool:
     """
     context = multiprocessing.get_context("forkserver")
     context.set_forkserver_preload([__name__])
-    arguments = (order, str(connection.settings_dict["NAME"]), str(timeline_dir))
+    environment = {name: value for name, value in os.environ.items() if name.startswith("AWS_")}
+    places = (str(timeline_dir), settings.TIMELINE_URL, str(settings.FILES_CACHE_DIR))
+    arguments = (order, str(connection.settings_dict["NAME"]), places, environment)
     with noticed():
         process = context.Process(target=_run, args=arguments, daemon=True)
         process.start()
@@ -90,9 +92,10 @@ def die_doing(order: Order, timeline_dir: Path) -> bool:
     return process.exitcode != 0
 
 
-def _run(order: Order, database: str, timeline_dir: str) -> None:
+def _run(order: Order, database: str, places: tuple[str, str, str], environment: dict[str, str]) -> None:
     connection.settings_dict["NAME"] = database
-    settings.TIMELINE_DIR = Path(timeline_dir)
+    settings.TIMELINE_DIR, settings.TIMELINE_URL, settings.FILES_CACHE_DIR = Path(places[0]), places[1], Path(places[2])
+    os.environ.update(environment)
     use_small_parts()
     times = 0
 

@@ -23,8 +23,12 @@ from apps.episodic.maintenance.repair import REPAIR_STEPS
 from apps.episodic.maintenance.run import TIDY_STEPS
 from apps.episodic.maintenance.seal import SEAL_STEPS
 from apps.episodic.models import RetentionPolicy, Segment
-from apps.episodic.store.files import WRITE_STEPS, list_files, segment_path
+from apps.episodic.store.files import PUT_STEPS, WRITE_STEPS, list_files
 from apps.events.models import Event
+from tests.buckets import bucket as bucket
+from tests.buckets import bucketed_timeline as bucketed_timeline
+from tests.buckets import store_port as store_port
+from tests.buckets import wire as wire
 from tests.integration.episodic.upkeep import (
     a_sealed_segment,
     an_archived_segment,
@@ -37,6 +41,7 @@ from tests.integration.episodic.upkeep import (
     maintain,
     record,
 )
+from tests.segments import segment_path
 from tests.system.killed import WORKS, Order, die_doing, use_small_parts
 
 pytestmark = [
@@ -192,6 +197,26 @@ def test_killed_at_any_step_it_loses_nothing_and_doubles_nothing(
     assert (files(), list_files().parts) == (known_files(), ())
     assert timeline_doctor(clock=clock_at(case.days + 1)).findings == []
     assert not Segment.objects.filter(rows="leaving").exists()
+
+
+def bucket_steps(case: Case) -> list[str]:
+    """Return the steps of a case where its files are put into a bucket."""
+    written = {step for step in case.steps if step in WRITE_STEPS}
+    return [*(step for step in case.steps if step not in written), *(PUT_STEPS if written else ())]
+
+
+@pytest.mark.parametrize(
+    ("case", "step"),
+    [
+        pytest.param(case, step, id=f"{case.name}: {step}")
+        for case in CASES
+        if case.name in {"seal", "archive", "compact"}
+        for step in bucket_steps(case)
+    ],
+)
+@pytest.mark.usefixtures("bucketed_timeline")
+def test_nor_does_it_with_a_bucket(case: Case, step: str, timeline_dir: Path) -> None:
+    test_killed_at_any_step_it_loses_nothing_and_doubles_nothing(case, step, 1, timeline_dir)
 
 
 MENDS = [

@@ -83,7 +83,7 @@ answer = client.cookies["sessionid"].value, keys
 SEGMENT = """
 from apps.episodic.maintenance.archive import rows_drop, segment_archive
 from apps.episodic.maintenance.doctor import segment_verify
-from apps.episodic.store.files import segment_path
+from tests.segments import segment_path
 from apps.core.domain.clock import SYSTEM_CLOCK
 from tests.integration.episodic.upkeep import a_sealed_segment
 segment = a_sealed_segment(range(9))

@@ -19,7 +19,8 @@ from apps.episodic.domain.segment_state import RowsState, SegmentSize, SegmentSt
 from apps.episodic.maintenance.seal import file_columns, segment_end_empty
 from apps.episodic.models import Segment
 from apps.episodic.store.catalogue import catalogue_bump, file_open, segment_step
-from apps.episodic.store.files import new_file_name, require_room, write_segment
+from apps.episodic.store.files import require_room, write_segment
+from apps.episodic.store.segment_files import new_file_name
 
 # Besides WRITE_STEPS, which come after the first.
 REPLACE_STEPS = ("replace: begin", "replace: flip", "replace: flipped")

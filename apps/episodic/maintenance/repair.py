@@ -36,7 +36,7 @@ from apps.episodic.store.catalogue import (
     segment_quarantine,
     segment_step,
 )
-from apps.episodic.store.files import remove_file, segment_path
+from apps.episodic.store.files import remove_file, segment_place
 
 AT_ONCE = 1_000
 REPAIR_STEPS = ("repair: read", "repair: put back", "repair: set aside", "repair: wait for writers")
@@ -172,7 +172,7 @@ def find_damage(segment: Segment) -> SegmentDamagedError | None:
 def require_own_file(segment: Segment, damage: SegmentDamagedError) -> None:
     """Raise `damage` for the file of another segment, or the damage of a version that only a newer hub can read."""
     try:
-        owner = SegmentFile.open(segment_path(segment.file_name)).segment
+        owner = SegmentFile.open(segment_place(segment.file_name, afresh=True)).segment
     except SegmentDamagedError as found:
         if found.code == Damage.UNKNOWN_VERSION:
             raise
@@ -184,7 +184,9 @@ def require_own_file(segment: Segment, damage: SegmentDamagedError) -> None:
 def readable_events(segment: Segment, damage: SegmentDamagedError | None) -> Iterator[EventRecord]:
     """Yield what can be read of a segment, in `archive_order`: of its file, and of its rows if not all have left."""
     if damage is None:
-        read: Iterator[EventRecord] = SegmentFile.open(segment_path(segment.file_name), segment.uuid).events()
+        read: Iterator[EventRecord] = SegmentFile.open(
+            segment_place(segment.file_name, afresh=True), segment.uuid
+        ).events()
     else:
         read = salvaged_events(segment)
     rows = rows_of(segment) if segment.rows == RowsState.LEAVING else iter(())
@@ -199,7 +201,7 @@ def salvaged_events(segment: Segment) -> Iterator[EventRecord]:
     """Yield salvaged events that fit what the catalogue says of the segment, until one is found that does not."""
     first, last = segment.first_timestamp, segment.last_timestamp
     try:
-        for count, record in enumerate(salvage_events(segment_path(segment.file_name)), start=1):
+        for count, record in enumerate(salvage_events(segment_place(segment.file_name, afresh=True)), start=1):
             if count > segment.event_count or not (first and last and first <= record.timestamp <= last):
                 raise SegmentDamagedError(Damage.MISMATCH, "It holds events that are not this segment's.")
             yield record

@@ -16,6 +16,7 @@ from django.db import connection
 from apps.core.domain.clock import SYSTEM_CLOCK, Clock, utcnow
 from apps.core.domain.deadline import Deadline
 from apps.core.domain.errors import UnavailableError
+from apps.core.object_storage.bucket import StoreError
 from apps.core.steps import Step, no_step
 from apps.episodic.domain.alarms import Severity, WarningKind, assess_capacity, assess_space, is_quiet
 from apps.episodic.domain.segment_file.format import SegmentDamagedError
@@ -189,6 +190,8 @@ def describe_error(error: Exception) -> str:
     frames = traceback.extract_tb(error.__traceback__)
     place = f" at {PurePath(frames[-1].filename).name}:{frames[-1].lineno}" if frames else ""
     kind = f": {os.strerror(error.errno)}" if isinstance(error, OSError) and error.errno else ""
+    if isinstance(error, StoreError):
+        kind = f": {error.strerror}"
     return f"{type(error).__name__}{place}{kind}"
 
 

@@ -17,7 +17,8 @@ from apps.episodic.domain.segment_file.format import SegmentSummary
 from apps.episodic.domain.segment_state import RowsState, SegmentState
 from apps.episodic.models import Segment, TimelineEvent
 from apps.episodic.store.catalogue import SEGMENT_LOCKS, clear_damage_warning, segment_step
-from apps.episodic.store.files import new_file_name, remove_file, require_room, write_segment
+from apps.episodic.store.files import remove_file, require_room, write_segment
+from apps.episodic.store.segment_files import new_file_name
 
 WRITERS_SECONDS = 30.0
 POLL_SECONDS = 0.01

@@ -34,7 +34,7 @@ from apps.episodic.recording.record import RecordAction, find_or_insert
 from apps.episodic.store.archived_segments import ArchivedFileDamagedError, catalogue_version, count_damaged
 from apps.episodic.store.catalogue import file_verify
 from apps.episodic.store.file_cache import ArchiveView, archive_cache
-from apps.episodic.store.files import list_files, remove_file, remove_parts, segment_path
+from apps.episodic.store.files import is_there, list_files, remove_file, remove_parts, segment_place
 
 ACTOR = "erasure"
 WAIT_SECONDS = 30.0
@@ -117,9 +117,9 @@ class EventErasure(PersonalStore):
 def may_hold(file_name: str, user_id: str) -> bool:
     """Return whether a file holds events of a user, or cannot be read."""
     try:
-        return any(key.user_id == user_id for key in SegmentFile.open(segment_path(file_name)).scopes)
+        return any(key.user_id == user_id for key in SegmentFile.open(segment_place(file_name, afresh=True)).scopes)
     except SegmentDamagedError:
-        return segment_path(file_name).exists()
+        return is_there(file_name)
 
 
 class EventTransfer(PersonalStore):

@@ -14,7 +14,7 @@ from apps.episodic.domain.segment_state import SegmentState
 from apps.episodic.domain.window import Window
 from apps.episodic.models import Segment
 from apps.episodic.store.catalogue import segment_quarantine
-from apps.episodic.store.files import segment_path
+from apps.episodic.store.files import segment_place
 from apps.episodic.store.rows import VERSION
 
 LISTING_SQL = f"""
@@ -90,7 +90,7 @@ class ArchivedFileDamagedError(Exception):
 
 def open_archived(segment: ListedSegment) -> SegmentFile:
     """Open the file of a segment. Raises SegmentDamagedError, also for an intact file that is not the catalogue's."""
-    file = SegmentFile.open(segment_path(segment.file_name), segment.uuid)
+    file = SegmentFile.open(segment_place(segment.file_name), segment.uuid)
     if (file.summary.event_count, file.summary.size_bytes) != (segment.event_count, segment.size_bytes):
         raise SegmentDamagedError(Damage.MISMATCH, "It is another file than the catalogue's.")
     return file

@@ -24,7 +24,7 @@ from apps.episodic.events import SegmentChanged
 from apps.episodic.jobs import request_maintenance
 from apps.episodic.models import Segment, TimelineEvent
 from apps.episodic.models.segment import MAX_DAMAGE_CHARS
-from apps.episodic.store.files import remove_file, segment_path, set_aside
+from apps.episodic.store.files import remove_file, segment_place, set_aside
 from apps.episodic.warnings import warning_end, warning_report
 from apps.events.services import emit
 
@@ -97,7 +97,7 @@ def last_arrival() -> int:
 
 def file_open(segment: Segment) -> SegmentFile:
     """Open the file of a segment, and compare its tables with the catalogue. Raises SegmentDamagedError."""
-    file = SegmentFile.open(segment_path(segment.file_name), segment.uuid)
+    file = SegmentFile.open(segment_place(segment.file_name, afresh=True), segment.uuid)
     for field in fields(SegmentFacts):
         if getattr(file.summary, field.name) != getattr(segment, field.name):
             raise SegmentDamagedError(Damage.MISMATCH, f"Its {field.name} is not what the catalogue says.")

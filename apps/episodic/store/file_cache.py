@@ -11,7 +11,6 @@ from collections import OrderedDict
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from pathlib import Path
 from uuid import UUID
 
 from django.db import connection
@@ -22,6 +21,7 @@ from apps.core.domain.errors import UnavailableError
 from apps.core.per_process import PerProcess
 from apps.episodic.domain.archive_index import ArchiveIndex
 from apps.episodic.domain.event import EventRecord
+from apps.episodic.domain.segment_file.access import Place
 from apps.episodic.domain.segment_file.format import SegmentDamagedError
 from apps.episodic.domain.segment_file.reader import BYTES_PER_EVENT, EventColumns, SegmentFile
 from apps.episodic.domain.window import Window
@@ -34,6 +34,7 @@ from apps.episodic.store.archived_segments import (
     open_archived,
     unreadable_error,
 )
+from apps.episodic.store.files import keep_only
 
 LOAD_SECONDS = Histogram(
     "memoryhub_timeline_archive_load_seconds", "Time to load segment files that a process did not know."
@@ -205,6 +206,7 @@ class ArchiveCache:
                         damage.report()
                     LOADED_FILES.inc()
         self._view = self._view.with_files(listing, files)
+        keep_only({segment.file_name for segment in listing.segments})
 
 
 def catalogue_contention() -> UnavailableError:
@@ -245,7 +247,7 @@ class ColumnCache:
 
     def __init__(self, max_bytes: int = CACHE_BYTES) -> None:
         self._max_bytes = max_bytes
-        self._columns: OrderedDict[Path, EventColumns] = OrderedDict()
+        self._columns: OrderedDict[Place, EventColumns] = OrderedDict()
         self._lock = threading.Lock()
 
     def __len__(self) -> int:
@@ -260,9 +262,9 @@ class ColumnCache:
     def known(self, file: SegmentFile) -> EventColumns | None:
         """Return the columns of a file if they are cached."""
         with self._lock:
-            if file.path in self._columns:
-                self._columns.move_to_end(file.path)
-            return self._columns.get(file.path)
+            if file.place in self._columns:
+                self._columns.move_to_end(file.place)
+            return self._columns.get(file.place)
 
     def read(self, file: SegmentFile) -> EventColumns:
         """Return the columns of a file, and keep them. Raises SegmentDamagedError."""
@@ -271,7 +273,7 @@ class ColumnCache:
             return known
         made = file.columns()
         with self._lock:
-            self._columns[file.path] = made
+            self._columns[file.place] = made
         while len(self._columns) > 1 and self.nbytes > self._max_bytes:
             with self._lock:
                 self._columns.popitem(last=False)

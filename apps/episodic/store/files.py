@@ -1,171 +1,128 @@
-"""The directory of segment files: `<data>/timeline`, and its room (DESIGN D8). Knows nothing of the catalogue.
+"""The files of archived segments, in the data directory or in a bucket, and their room. Knows nothing of the catalogue.
 
-A file appears under its name only when it is complete, on the medium and verified. Names hold nothing of a
-user. OSErrors (a full disk, no permission) pass through.
+A file appears under its name only when it is complete and was read back. OSErrors pass through: a full disk, no
+permission, a store that does not answer.
 """
 
-import contextlib
-import os
-import re
 import shutil
-from collections.abc import Iterable
-from dataclasses import dataclass
-from datetime import UTC, datetime
+from collections.abc import Collection, Iterable
+from contextlib import AbstractContextManager
 from pathlib import Path
+from typing import IO
 from uuid import UUID
 
 from django.conf import settings
 
 from apps.core.domain.errors import UnavailableError
-from apps.core.file_roots import ID_FILE, own_folder
-from apps.core.files import sync_directory
+from apps.core.file_roots import own_folder
+from apps.core.object_storage.bucket import BucketFolder
+from apps.core.object_storage.cached import PartCache
+from apps.core.per_process import PerProcess
 from apps.core.steps import Step, no_step
 from apps.episodic.domain.event import EventRecord
+from apps.episodic.domain.segment_file.access import Place, opened
 from apps.episodic.domain.segment_file.format import Damage, SegmentDamagedError, SegmentSummary
-from apps.episodic.domain.segment_file.reader import SegmentFile
-from apps.episodic.domain.segment_file.writer import SegmentWriter
+from apps.episodic.store.archive_bucket import ArchiveBucket
+from apps.episodic.store.archive_folder import ArchiveFolder
+from apps.episodic.store.segment_files import ArchiveListing
 
-SUFFIX = ".segment"
-PART_SUFFIX = ".segment.part"
-QUARANTINE = "quarantine"
+THE_TIMELINE = "the timeline"
 WRITE_STEPS = ("create", "write", "flush", "fsync", "verify", "rename", "fsync_directory", "done")
-_NAME = re.compile(r"[0-9A-Za-z][0-9A-Za-z_-]{0,89}\.segment")
+PUT_STEPS = ("create", "write", "flush", "verify", "put", "done")
 _MIB = 1024 * 1024
 
 
-@dataclass(frozen=True)
-class DirectoryListing:
-    """Names in the archive's directory, ascending. others: what maintenance did not put there."""
-
-    segments: tuple[str, ...]
-    parts: tuple[str, ...]
-    quarantined: tuple[str, ...]
-    others: tuple[str, ...]
+def archive_root() -> Path | BucketFolder:
+    """Return where segment files are kept, whosever they are."""
+    return BucketFolder.at(settings.TIMELINE_URL) if settings.TIMELINE_URL else Path(settings.TIMELINE_DIR)
 
 
-def archive_dir() -> Path:
-    """Return the directory of segment files, created if it is missing; for its owner only.
+def archive() -> ArchiveFolder | ArchiveBucket:
+    """Return where segment files are kept; a folder is created if it is missing, for its owner only.
 
     Raises UnavailableError for one that is not this hub's: what is not seen there is not lost.
     """
-    directory = own_folder(Path(settings.TIMELINE_DIR), "the timeline")
-    directory.mkdir(mode=0o700, parents=True, exist_ok=True)
-    return directory
+    root = own_folder(archive_root(), THE_TIMELINE)
+    if isinstance(root, BucketFolder):
+        return ArchiveBucket(root, Path(settings.TIMELINE_DIR), _parts.get())
+    root.mkdir(mode=0o700, parents=True, exist_ok=True)
+    return ArchiveFolder(root)
 
 
-def new_file_name(segment_uuid: UUID, now: datetime) -> str:
-    """Return a new name for a file of a segment: a process may still know the tables of the last one."""
-    return f"{now.astimezone(UTC):%Y%m%dT%H%M%S%f}-{segment_uuid}{SUFFIX}"
+def segment_place(file_name: str, *, afresh: bool = False) -> Place:
+    """Return where a file is. Raises ValueError for a name that is none of a segment file, such as a path.
+
+    afresh: read it where it is kept, and not what this machine keeps of a file of a bucket.
+    """
+    return archive().place(file_name, afresh=afresh)
 
 
-def segment_path(file_name: str) -> Path:
-    """Return the path of a file. Raises ValueError for a name that is none of a segment file, such as a path."""
-    if not _NAME.fullmatch(file_name):
-        raise ValueError("That is no name of a segment file.")
-    return archive_dir() / file_name
+def is_there(file_name: str) -> bool:
+    """Return whether there is a file of that name."""
+    try:
+        with opened(segment_place(file_name, afresh=True)):
+            return True
+    except SegmentDamagedError as damage:
+        return damage.code != Damage.MISSING
 
 
 def write_segment(
     segment_uuid: UUID, file_name: str, records: Iterable[EventRecord], step: Step = no_step
 ) -> SegmentSummary:
-    """Write, sync and read back a file, which then appears under its name, in place of one that had it.
+    """Write and read back a file, which then appears under its name.
 
-    records: at least one, in ascending `archive_order` (ValueError). step: called before each of WRITE_STEPS.
-    Raises SegmentDamagedError when what was read back is not what was written. Leaves nothing behind when it fails;
-    when the process is killed, perhaps a part (`remove_parts`).
+    records: at least one, in ascending `archive_order` (ValueError). step: called before each of WRITE_STEPS, or of
+    PUT_STEPS. Raises SegmentDamagedError when what was read back is not what was written. Leaves nothing behind when it
+    fails; when the process is killed, perhaps a part (`remove_parts`).
     """
-    path = segment_path(file_name)
-    part = path.with_name(path.stem + PART_SUFFIX)
-    try:
-        step("create")
-        summary = write_part(segment_uuid, part, records, step)
-        step("verify")
-        SegmentFile.open(part, segment_uuid).verify(summary.sha256)
-        step("rename")
-        part.rename(path)
-    except BaseException:
-        with contextlib.suppress(OSError):
-            part.unlink(missing_ok=True)
-        raise
-    step("fsync_directory")
-    sync_directory(path.parent)
-    step("done")
-    return summary
+    return archive().write(segment_uuid, file_name, records, step)
 
 
 def remove_file(file_name: str) -> bool:
     """Remove a file for good; return False when it was not there."""
-    path = segment_path(file_name)
-    try:
-        path.unlink()
-    except FileNotFoundError:
-        return False
-    sync_directory(path.parent)
-    return True
+    return archive().remove(file_name)
 
 
 def remove_parts() -> int:
     """Remove what killed processes left half written; return how many. No other process may be writing."""
-    names = list_files().parts
-    for name in names:
-        (archive_dir() / name).unlink(missing_ok=True)
-    return len(names)
+    return archive().remove_parts()
 
 
-def set_aside(file_name: str) -> Path:
-    """Move a file into the quarantine; return its new path. Raises SegmentDamagedError when it is not there."""
-    path = segment_path(file_name)
-    quarantine = archive_dir() / QUARANTINE
-    quarantine.mkdir(mode=0o700, exist_ok=True)
-    target, number = quarantine / file_name, 1
-    while target.exists():
-        number += 1
-        target = quarantine / f"{path.stem}-{number}{SUFFIX}"
-    try:
-        path.rename(target)
-    except FileNotFoundError as error:
-        raise SegmentDamagedError(Damage.MISSING, "There is no such file.") from error
-    sync_directory(quarantine)
-    sync_directory(path.parent)
-    return target
+def set_aside(file_name: str) -> None:
+    """Move a file into the quarantine. Raises SegmentDamagedError when it is not there."""
+    archive().set_aside(file_name)
 
 
-def list_files() -> DirectoryListing:
-    """Return what is in the directory."""
-    names = sorted(entry.name for entry in archive_dir().iterdir() if entry.name not in {QUARANTINE, ID_FILE})
-    segments = tuple(name for name in names if _NAME.fullmatch(name))
-    parts = tuple(name for name in names if name.endswith(PART_SUFFIX))
-    quarantine = archive_dir() / QUARANTINE
-    aside = tuple(sorted(entry.name for entry in quarantine.iterdir())) if quarantine.is_dir() else ()
-    return DirectoryListing(segments, parts, aside, tuple(sorted({*names} - {*segments} - {*parts})))
+def list_files() -> ArchiveListing:
+    """Return which files there are."""
+    return archive().listing()
 
 
-def kept_files() -> list[tuple[str, Path]]:
-    """List what a backup needs of the directory: path below it, and where it is; parts are left out.
+def kept_files() -> list[tuple[str, AbstractContextManager[IO[bytes]]]]:
+    """List what a backup needs: the path below the folder of the timeline, and what opens it.
 
     Under the lock of maintenance all of it stays as it is.
     """
-    directory = archive_dir()
-    files = [path for path in directory.rglob("*") if path.is_file() and not path.is_symlink()]
-    return sorted((str(path.relative_to(directory)), path) for path in files if not path.name.endswith(PART_SUFFIX))
+    place = archive()
+    return [(name, place.reading(name)) for name in place.kept()]
 
 
-def write_part(segment_uuid: UUID, part: Path, records: Iterable[EventRecord], step: Step) -> SegmentSummary:
-    """Write and sync a file under the name of its part."""
-    descriptor = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
-    with os.fdopen(descriptor, "wb", buffering=1 << 20) as stream:
-        step("write")
-        writer = SegmentWriter(stream, segment_uuid)
-        for record in records:
-            writer.add(record)
-        summary = writer.finish()
-        step("flush")
-        stream.flush()
-        step("fsync")
-        os.fsync(descriptor)
-        if hasattr(os, "posix_fadvise"):  # so that verification reads the medium and not memory
-            os.posix_fadvise(descriptor, 0, 0, os.POSIX_FADV_DONTNEED)
-    return summary
+def keep_only(file_names: Collection[str]) -> None:
+    """Remove from this machine's disk what it keeps of other files of a bucket."""
+    if settings.TIMELINE_URL:
+        _parts.get().forget_others(file_names)
+
+
+def forget_parts() -> None:
+    """Begin with the cache anew, in the folder of the settings."""
+    _parts.forget()
+
+
+def _new_parts() -> PartCache:
+    return PartCache(Path(settings.FILES_CACHE_DIR) / "timeline", settings.MEMORYHUB.files_cache_mb * _MIB)
+
+
+_parts = PerProcess(_new_parts)
 
 
 class DiskNearlyFullError(UnavailableError):
@@ -175,8 +132,8 @@ class DiskNearlyFullError(UnavailableError):
 
 
 def free_mb() -> float:
-    """Return how many MiB are free where segments are kept."""
-    return shutil.disk_usage(archive_dir()).free / _MIB
+    """Return how many MiB are free where segments are written."""
+    return shutil.disk_usage(archive().room_directory()).free / _MIB
 
 
 def require_room() -> None:

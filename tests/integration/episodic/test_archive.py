@@ -19,16 +19,16 @@ from apps.episodic.domain.segment_file.reader import SegmentFile
 from apps.episodic.store import files
 from apps.episodic.store.files import (
     WRITE_STEPS,
-    archive_dir,
     list_files,
-    new_file_name,
     remove_file,
     remove_parts,
-    segment_path,
+    segment_place,
     set_aside,
     write_segment,
 )
+from apps.episodic.store.segment_files import new_file_name
 from tests.integration.episodic.segments import SEGMENT, some_records
+from tests.segments import segment_path
 
 NAME = "20260102T030405000006-5e9ed0d5.segment"
 RECORDS = some_records(300)
@@ -42,7 +42,7 @@ def directory(tmp_path: Path, settings: Settings) -> Path:
 
 
 def require_good(summary: SegmentSummary, records: list[EventRecord] = RECORDS) -> None:
-    file = SegmentFile.open(segment_path(NAME), SEGMENT)
+    file = SegmentFile.open(segment_place(NAME), SEGMENT)
     file.verify(summary.sha256)
     assert list(file.events()) == records
 
@@ -112,14 +112,14 @@ def test_second_file_of_name_takes_place_of_first() -> None:
 
 
 def test_what_killed_process_had_begun_is_written_over(directory: Path) -> None:
-    archive_dir()
+    list_files()
     (directory / f"{NAME}.part").write_bytes(b"x" * 1_000_000)
 
     require_good(write_segment(SEGMENT, NAME, RECORDS))
 
 
 def test_link_in_place_of_part_is_not_followed(directory: Path, tmp_path: Path) -> None:
-    archive_dir()
+    list_files()
     (tmp_path / "elsewhere").write_text("mine")
     (directory / f"{NAME}.part").symlink_to(tmp_path / "elsewhere")
 
@@ -179,7 +179,7 @@ def test_process_killed_at_any_step_leaves_no_file_or_good_one(directory: Path, 
     assert run_child(directory, stop).returncode == -signal.SIGKILL
 
     if stop in ("fsync_directory", "done"):
-        assert list(SegmentFile.open(segment_path(NAME)).events()) == RECORDS
+        assert list(SegmentFile.open(segment_place(NAME)).events()) == RECORDS
         assert list_files().parts == ()
     elif earlier:
         require_good(earlier, RECORDS[:10])
@@ -226,7 +226,7 @@ def test_name_says_when_and_which_segment_and_is_another_one_each_time() -> None
     ],
 )
 def test_a_name_that_leads_elsewhere_is_refused(name: str) -> None:
-    for call in (segment_path, remove_file, set_aside):
+    for call in (segment_place, remove_file, set_aside):
         with pytest.raises(ValueError, match="no name"):
             call(name)
     with pytest.raises(ValueError, match="no name"):
@@ -253,7 +253,8 @@ def test_parts_are_removed_and_files_stay(directory: Path) -> None:
 def test_file_that_is_set_aside_is_kept_as_it_is(directory: Path) -> None:
     write_segment(SEGMENT, NAME, RECORDS)
     content = (directory / NAME).read_bytes()
-    target = set_aside(NAME)
+    set_aside(NAME)
+    target = directory / "quarantine" / NAME
 
     assert target.read_bytes() == content
     assert target.parent == directory / "quarantine"
@@ -261,12 +262,12 @@ def test_file_that_is_set_aside_is_kept_as_it_is(directory: Path) -> None:
     assert (list_files().segments, list_files().quarantined) == ((), (NAME,))
 
 
-def test_second_file_of_name_that_is_set_aside_does_not_replace_first() -> None:
+def test_second_file_of_name_that_is_set_aside_does_not_replace_first(directory: Path) -> None:
     for count in (1, 2, 3):
         write_segment(SEGMENT, NAME, RECORDS[:count])
         set_aside(NAME)
 
-    counts = [SegmentFile.open(archive_dir() / "quarantine" / name).summary.event_count for name in _aside()]
+    counts = [SegmentFile.open(directory / "quarantine" / name).summary.event_count for name in _aside()]
     assert sorted(counts) == [1, 2, 3]
 
 

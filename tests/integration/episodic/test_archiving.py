@@ -16,7 +16,6 @@ from apps.episodic.maintenance.compact import segments_replace
 from apps.episodic.models import Catalogue, Segment, TimelineEvent
 from apps.episodic.recording.record import RecordAction, event_record
 from apps.episodic.store.catalogue import StaleSegmentError, catalogue_bump, segment_quarantine
-from apps.episodic.store.files import segment_path
 from apps.episodic.warnings import active_warnings
 from tests.integration.episodic.upkeep import (
     ACCESS,
@@ -33,6 +32,7 @@ from tests.integration.episodic.upkeep import (
     record,
     states,
 )
+from tests.segments import segment_path
 from tests.threads import at_once
 
 pytestmark = pytest.mark.django_db

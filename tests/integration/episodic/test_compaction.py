@@ -15,7 +15,6 @@ from apps.episodic.maintenance.compact import merge_groups, segments_merge
 from apps.episodic.maintenance.run import timeline_compact
 from apps.episodic.models import Segment
 from apps.episodic.store.catalogue import segment_quarantine
-from apps.episodic.store.files import segment_path
 from apps.episodic.warnings import active_warnings
 from tests.integration.episodic.upkeep import (
     START,
@@ -29,6 +28,7 @@ from tests.integration.episodic.upkeep import (
     record,
     states,
 )
+from tests.segments import segment_path
 
 pytestmark = pytest.mark.django_db
 

@@ -14,7 +14,7 @@ from apps.episodic.maintenance.archive import segment_archive
 from apps.episodic.maintenance.doctor import DoctorReport, FindingKind, segment_verify, timeline_doctor
 from apps.episodic.models import Catalogue, Segment, TimelineEvent
 from apps.episodic.store.catalogue import segment_quarantine
-from apps.episodic.store.files import list_files, segment_path
+from apps.episodic.store.files import list_files
 from apps.episodic.warnings import active_warnings
 from apps.events.models import Event
 from tests.integration.episodic.upkeep import (
@@ -30,6 +30,7 @@ from tests.integration.episodic.upkeep import (
     record,
     states,
 )
+from tests.segments import segment_path
 
 pytestmark = pytest.mark.django_db
 

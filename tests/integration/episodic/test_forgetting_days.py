@@ -17,11 +17,11 @@ from apps.episodic.models import Segment, TimelineEvent
 from apps.episodic.queries.histogram import event_days
 from apps.episodic.retention import forget as module
 from apps.episodic.retention.forget import Forgetting, Forgotten, events_forget, forgetting_go_on
-from apps.episodic.store.files import segment_path
 from apps.events.models import Event
 from tests.integration.episodic.records import NOW
 from tests.integration.episodic.timeline import SYSTEM, Timeline, draft, segments
 from tests.integration.episodic.upkeep import clock_at, files, maintain
+from tests.segments import segment_path
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("timeline_dir")]
 

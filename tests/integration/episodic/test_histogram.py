@@ -19,10 +19,11 @@ from apps.episodic.queries import histogram as module
 from apps.episodic.queries.event_list import event_list
 from apps.episodic.queries.histogram import event_extent, event_histogram
 from apps.episodic.store.file_cache import COLUMN_CACHE, ColumnCache
-from apps.episodic.store.files import segment_path
+from apps.episodic.store.files import segment_place
 from tests.effort import examples
 from tests.integration.episodic.records import NOW
 from tests.integration.episodic.timeline import SYSTEM, Timeline, draft, segments
+from tests.segments import path_of, segment_path
 
 pytestmark = [pytest.mark.django_db, pytest.mark.usefixtures("timeline_dir")]
 
@@ -130,7 +131,7 @@ def test_files_are_read_once_and_the_first_are_dropped(timeline: Timeline, monke
     columns = SegmentFile.columns
 
     def reading(file: SegmentFile) -> EventColumns:
-        read.append(file.path)
+        read.append(path_of(file))
         return columns(file)
 
     monkeypatch.setattr(SegmentFile, "columns", reading)
@@ -157,7 +158,7 @@ def test_a_damaged_file_is_taken_out_and_the_rest_counted(timeline: Timeline) ->
 
 def test_lines_of_runs_are_those_of_the_file(timeline: Timeline) -> None:
     one = segments(SegmentState.ARCHIVED)[0]
-    file = SegmentFile.open(segment_path(one.file_name), one.uuid)
+    file = SegmentFile.open(segment_place(one.file_name), one.uuid)
     events, columns = list(file.events()), file.columns()
     assert [columns.names[kind] for kind in columns.types] == [event.event_type for event in events]
     runs = np.array([2, 0])

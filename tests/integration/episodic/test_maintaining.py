@@ -22,7 +22,6 @@ from apps.episodic.management.commands.timeline import SUBCOMMANDS
 from apps.episodic.models import RetentionPolicy, Segment
 from apps.episodic.schedules import SCHEDULES
 from apps.episodic.store.catalogue import try_maintenance_lock
-from apps.episodic.store.files import segment_path
 from apps.episodic.warnings import active_warnings
 from tests.integration.episodic.upkeep import (
     a_sealed_segment,
@@ -35,6 +34,7 @@ from tests.integration.episodic.upkeep import (
     record,
     states,
 )
+from tests.segments import segment_path
 
 pytestmark = pytest.mark.django_db
 

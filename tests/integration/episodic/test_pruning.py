@@ -12,7 +12,6 @@ from apps.episodic.maintenance import archive, remove
 from apps.episodic.maintenance.doctor import segment_verify
 from apps.episodic.models import RetentionPolicy, Segment
 from apps.episodic.retention.prune import prune_preview, timeline_prune
-from apps.episodic.store.files import segment_path
 from apps.episodic.warnings import active_warnings
 from apps.events.models import Event
 from tests.integration.episodic.upkeep import (
@@ -30,6 +29,7 @@ from tests.integration.episodic.upkeep import (
     record,
     states,
 )
+from tests.segments import segment_path
 
 pytestmark = pytest.mark.django_db
 

@@ -10,7 +10,7 @@ from apps.episodic.events import EventSaved
 from apps.episodic.maintenance.archive import segment_archive
 from apps.episodic.models import Segment
 from apps.episodic.retention.purge import PurgeIncompleteError, events_purge, quarantined_files
-from apps.episodic.store.files import segment_path, set_aside
+from apps.episodic.store.files import set_aside
 from apps.events.models import Event
 from tests.integration.episodic.upkeep import (
     ACCESS,
@@ -25,6 +25,7 @@ from tests.integration.episodic.upkeep import (
     maintain,
     record,
 )
+from tests.segments import segment_path
 
 pytestmark = pytest.mark.django_db
 

@@ -21,9 +21,9 @@ from apps.episodic.recording.rows import OpenSegment, insert_rows, segment_close
 from apps.episodic.store.archived_segments import ArchivedFileDamagedError, catalogue_version
 from apps.episodic.store.catalogue import SEGMENT_LOCKS
 from apps.episodic.store.file_cache import archive_cache, reset_archive_cache
-from apps.episodic.store.files import segment_path
 from apps.events.models import Event
 from tests.integration.episodic.records import record
+from tests.segments import segment_path
 from tests.threads import at_once
 
 pytestmark = pytest.mark.django_db(transaction=True)

@@ -17,10 +17,11 @@ from apps.episodic.maintenance import seal
 from apps.episodic.maintenance.run import timeline_seal
 from apps.episodic.models import Segment, TimelineEvent
 from apps.episodic.recording.rows import rotate_if_due, segment_close
-from apps.episodic.store.files import DiskNearlyFullError, free_mb, remove_file, require_room, segment_path
+from apps.episodic.store.files import DiskNearlyFullError, free_mb, remove_file, require_room, segment_place
 from apps.episodic.warnings import active_warnings
 from apps.events.models import Event
 from tests.integration.episodic.upkeep import clock_at, contents, expected, files, maintain, record, states
+from tests.segments import segment_path
 from tests.threads import at_once
 
 pytestmark = pytest.mark.django_db
@@ -107,7 +108,7 @@ def test_sealing_writes_rows_into_file_and_leaves_them_where_they_are() -> None:
     report = timeline_seal(clock=clock_at())
     assert (report.closed, report.sealed) == (1, 1)
     segment = Segment.objects.get(state="sealed")
-    file = SegmentFile.open(segment_path(segment.file_name), segment.uuid)
+    file = SegmentFile.open(segment_place(segment.file_name), segment.uuid)
     file.verify(segment.sha256)
     rows = [row.record for row in TimelineEvent.objects.filter(segment=segment)]
     assert list(file.events()) == sorted(rows, key=lambda event: event.archive_order)
@@ -127,7 +128,7 @@ def test_order_of_file_is_that_of_code_points_whatever_database_sorts_by() -> No
         record([number], scope=Scope(user, f"home {user}"))
     timeline_seal(clock=clock_at())
     segment = Segment.objects.get(state="sealed")
-    read = SegmentFile.open(segment_path(segment.file_name)).events()
+    read = SegmentFile.open(segment_place(segment.file_name)).events()
     assert [event.key.user_id for event in read] == sorted(users)
 
 

@@ -19,9 +19,9 @@ from apps.episodic.maintenance.jobs import (
 )
 from apps.episodic.maintenance.runner import MaintenanceRunningError
 from apps.episodic.models import Segment
-from apps.episodic.store.files import segment_path
 from tests.integration.episodic.upkeep import a_sealed_segment, an_archived_segment, contents, expected, record, states
 from tests.integration.episodic.workers import work_off
+from tests.segments import segment_path
 
 pytestmark = pytest.mark.django_db
 

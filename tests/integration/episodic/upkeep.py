@@ -14,7 +14,7 @@ from apps.episodic.domain.segment_state import SegmentState
 from apps.episodic.maintenance.run import timeline_maintain, timeline_seal
 from apps.episodic.models import Segment, TimelineEvent
 from apps.episodic.recording.record import RecordAction, events_record
-from apps.episodic.store.files import list_files, segment_path
+from apps.episodic.store.files import list_files, segment_place
 
 START = datetime(2026, 3, 1, 12, tzinfo=UTC)
 START_MS = int(START.timestamp() * 1000)
@@ -74,7 +74,7 @@ def hot() -> list[EventRecord]:
 def archived() -> list[EventRecord]:
     """Return the events of the files that count, read from the disk."""
     segments = Segment.objects.filter(state=SegmentState.ARCHIVED)
-    return [event for one in segments for event in SegmentFile.open(segment_path(one.file_name), one.uuid).events()]
+    return [event for one in segments for event in SegmentFile.open(segment_place(one.file_name), one.uuid).events()]
 
 
 def contents() -> Counter[str]:

@@ -15,7 +15,6 @@ from django.conf import settings as django_settings
 from apps.core.file_roots import ID_FILE, claim, roots
 from apps.episodic.selectors import segment_checksums
 from apps.episodic.services import kept_files
-from apps.episodic.store.files import segment_path
 from apps.notes.files.hidden import new_name
 from apps.notes.selectors import notes_kept
 from memoryhub.backup.archive import MANIFEST, ArchiveWriter, BackupError, Manifest, is_expected, whole_file
@@ -23,6 +22,7 @@ from memoryhub.backup.make import add_segments, path_for
 from memoryhub.backup.restore import backup_check, backup_restore
 from memoryhub.process.startup import RESTORING, StartError, hold_data_directory
 from tests.integration.episodic.upkeep import an_archived_segment
+from tests.segments import segment_path
 
 NOW = datetime(2026, 3, 4, 5, 6, 7, tzinfo=UTC)
 PLAIN = Manifest("0.1.0", NOW.isoformat(), NOW.isoformat(), 0, False, True, [["core", "0001_initial"]])

@@ -26,7 +26,6 @@ from apps.core.file_roots import ID_FILE, claim, roots
 from apps.core.models import HubProcess
 from apps.episodic.models import Segment
 from apps.episodic.services import FindingKind
-from apps.episodic.store.files import segment_path
 from apps.events.models import Delivery
 from apps.events.services import schedules_ensure
 from apps.llm.models import EmbeddingSpace
@@ -45,6 +44,7 @@ from memoryhub.doctor.table import EXAMINATIONS
 from memoryhub.schedules import SCHEDULES
 from tests.integration.core.processes import beside
 from tests.integration.episodic.upkeep import an_archived_segment
+from tests.segments import segment_path
 
 pytestmark = pytest.mark.django_db
 ROOT = Path(__file__).resolve().parents[3]

@@ -18,7 +18,6 @@ from apps.accounts.models import Account
 from apps.core.health import disk_space
 from apps.core.models import HubProcess
 from apps.episodic.maintenance.doctor import segment_verify
-from apps.episodic.store.files import segment_path
 from apps.events.models import Delivery, Event
 from apps.events.services import failures_set_aside
 from apps.llm.services import rerank
@@ -31,6 +30,7 @@ from tests.integration.episodic.upkeep import an_archived_segment, clock_at
 from tests.integration.llm.configuring import MODEL, breaker, configured, price, spent
 from tests.integration.llm.rerank_server import configured_server, running_rerank_server
 from tests.integration.sync.syncs import make_hub, path_of, record
+from tests.segments import segment_path
 
 pytestmark = pytest.mark.django_db
 

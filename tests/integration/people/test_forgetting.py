@@ -12,7 +12,7 @@ from apps.core.models import LockedUser
 from apps.episodic.domain.window import EventQuery
 from apps.episodic.models import Segment
 from apps.episodic.queries.query import events_query
-from apps.episodic.store.files import list_files, segment_path
+from apps.episodic.store.files import list_files
 from apps.people.erasure.run import erasure_run, erasures_continue
 from apps.people.models import Erasure
 from apps.people.services import erasure_request, user_digest
@@ -20,6 +20,7 @@ from apps.semantic.models import Memory
 from tests.api import MEMORIES, Api, api_for
 from tests.integration.episodic.timeline import Timeline
 from tests.integration.people.person import OTHERS, PERSON, SYSTEM, WORD, fill, kept_of_others, traces
+from tests.segments import segment_path
 
 pytestmark = pytest.mark.django_db(transaction=True)
 STORES = {"admin": 3, "bridge": 2, "consolidations": 1, "conversations": 5, "events": 16, "keys": 2, "memories": 5}

@@ -17,6 +17,7 @@ from apps.episodic.domain.segment_file.format import PAGE_ENTRIES, Damage, Segme
 from apps.episodic.domain.segment_file.reader import SegmentFile
 from tests.effort import examples
 from tests.integration.episodic.segments import SEGMENT, some_records, write_file
+from tests.segments import path_of
 
 COUNT = PAGE_ENTRIES * 2 + 100
 
@@ -109,12 +110,12 @@ def test_figures_are_known_without_reading_events(file: SegmentFile, records: li
     assert file.summary.event_count == COUNT
     assert file.summary.first_timestamp == min(record.timestamp for record in records)
     assert file.summary.last_timestamp == max(record.timestamp for record in records)
-    assert file.summary.size_bytes == file.path.stat().st_size
+    assert file.summary.size_bytes == path_of(file).stat().st_size
     assert file.nbytes < file.summary.size_bytes / 4
 
 
 def test_size_before_compression_is_that_of_lines(file: SegmentFile) -> None:
-    lines = zstandard.ZstdDecompressor().stream_reader(file.path.read_bytes(), read_across_frames=True).read()
+    lines = zstandard.ZstdDecompressor().stream_reader(path_of(file).read_bytes(), read_across_frames=True).read()
     assert file.raw_bytes == len(lines)
     shares = file.bytes_of(np.arange(len(file.runs)))
     assert shares.min() > 0
@@ -123,7 +124,7 @@ def test_size_before_compression_is_that_of_lines(file: SegmentFile) -> None:
 
 def test_an_open_file_holds_no_descriptor(file: SegmentFile) -> None:
     before = psutil.Process().num_fds()
-    other = SegmentFile.open(file.path)
+    other = SegmentFile.open(path_of(file))
     other.read_runs([0])
     next(events := other.events())
     events.close()
@@ -149,9 +150,9 @@ def test_events_are_read_on_although_file_loses_its_name(tmp_path: Path, records
 
 
 def test_the_file_of_another_segment_is_refused(file: SegmentFile) -> None:
-    SegmentFile.open(file.path, SEGMENT)
+    SegmentFile.open(path_of(file), SEGMENT)
     with pytest.raises(SegmentDamagedError) as caught:
-        SegmentFile.open(file.path, UUID(int=1))
+        SegmentFile.open(path_of(file), UUID(int=1))
 
     assert caught.value.code is Damage.MISMATCH
 

@@ -3,11 +3,10 @@
 import hashlib
 import re
 from dataclasses import dataclass
-from pathlib import Path
 
 import numpy as np
 
-from apps.episodic.domain.segment_file.access import opened, read_at, size_of
+from apps.episodic.domain.segment_file.access import Place, Reading, opened, read_at
 from apps.episodic.domain.segment_file.format import (
     BLOCK,
     ENTRY,
@@ -46,11 +45,11 @@ class SegmentContents:
     pages: Array
 
 
-def read_contents(path: Path) -> SegmentContents:
+def read_contents(place: Place) -> SegmentContents:
     """Read some 60 bytes per run, whatever the number of events. Raises SegmentDamagedError."""
-    with opened(path) as descriptor:
-        footer = read_footer(descriptor)
-        size = size_of(descriptor)
+    with opened(place) as reading:
+        footer = read_footer(reading)
+        size = reading.size
         # Each section follows the one before it, and the footer the last.
         places = [section.offset for section in footer.sections] + [size - FOOTER_SIZE + FRAME_SIZE]
         ends = [section.end for section in footer.sections]
@@ -64,7 +63,7 @@ def read_contents(path: Path) -> SegmentContents:
         if not (follows and sizes_fit and footer.identities.offset > HEADER_SIZE and footer.event_count > 0):
             raise SegmentDamagedError(Damage.MISMATCH, "Its sections do not lie where its footer says.")
         base = footer.identities.end
-        tables = read_at(descriptor, base, size - FOOTER_SIZE - base)
+        tables = read_at(reading, base, size - FOOTER_SIZE - base)
     if hashlib.sha256(tables).digest() != footer.tables_sha256:
         raise SegmentDamagedError(Damage.CHECKSUM, "Its tables are not as they were written.")
     try:
@@ -86,11 +85,11 @@ def read_contents(path: Path) -> SegmentContents:
     return contents
 
 
-def read_footer(descriptor: int) -> Footer:
+def read_footer(reading: Reading) -> Footer:
     """Read the footer, and check the header. Raises SegmentDamagedError."""
-    size = size_of(descriptor)
-    head = read_at(descriptor, 0, min(size, HEADER_SIZE))
-    tail = read_at(descriptor, max(0, size - FOOTER_SIZE), min(size, FOOTER_SIZE))
+    size = reading.size
+    head = read_at(reading, 0, min(size, HEADER_SIZE))
+    tail = read_at(reading, max(0, size - FOOTER_SIZE), min(size, FOOTER_SIZE))
     footer = Footer.unpack(tail)
     version = footer.version if footer else FORMAT_VERSION
     found = _HEADER.match(head)

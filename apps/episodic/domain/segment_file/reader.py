@@ -11,7 +11,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from functools import cached_property
-from pathlib import Path
 from uuid import UUID
 
 import numpy as np
@@ -19,13 +18,14 @@ import zstandard
 
 from apps.episodic.domain.event import EventRecord, ScopeKey
 from apps.episodic.domain.segment_file.access import (
+    Place,
+    Reading,
     decode_lines,
     decompress,
     opened,
     read_at,
     read_block,
     read_lines,
-    size_of,
 )
 from apps.episodic.domain.segment_file.contents import SegmentContents, read_contents
 from apps.episodic.domain.segment_file.format import (
@@ -70,20 +70,20 @@ class SegmentFile:
     Everything that reads raises SegmentDamagedError when the file is no longer what it was.
     """
 
-    def __init__(self, path: Path, contents: SegmentContents) -> None:
-        self.path = path
+    def __init__(self, place: Place, contents: SegmentContents) -> None:
+        self.place = place
         self.segment: UUID = contents.footer.segment
         self.summary: SegmentFacts = contents.facts
         self.runs: Array = contents.runs
         self._contents = contents
 
     @classmethod
-    def open(cls, path: Path, segment: UUID | None = None) -> "SegmentFile":
+    def open(cls, place: Place, segment: UUID | None = None) -> "SegmentFile":
         """Read header, footer and tables. segment: whose file it must be.
 
         Raises SegmentDamagedError, with `mismatch` for the file of another segment.
         """
-        file = cls(path, read_contents(path))
+        file = cls(place, read_contents(place))
         if segment is not None and file.segment != segment:
             raise SegmentDamagedError(Damage.MISMATCH, f"It is the file of segment {file.segment}.")
         return file
@@ -116,9 +116,9 @@ class SegmentFile:
         for run in runs:
             wanted[int(self.runs["block"][run])].append(run)
         found: dict[int, list[EventRecord]] = {}
-        with opened(self.path) as descriptor:
+        with opened(self.place) as reading:
             for block in sorted(wanted):
-                lines = read_lines(descriptor, self._contents.blocks, block)
+                lines = read_lines(reading, self._contents.blocks, block)
                 for run in wanted[block]:
                     start, count = int(self.runs["start"][run]), int(self.runs["count"][run])
                     found[run] = decode_lines(lines[start : start + count], block)
@@ -129,10 +129,10 @@ class SegmentFile:
         times: list[int] = []
         types: list[int] = []
         numbers: dict[str, int] = {}
-        with opened(self.path) as descriptor:
+        with opened(self.place) as reading:
             for block in range(len(self._contents.blocks)):
                 try:
-                    for line in read_lines(descriptor, self._contents.blocks, block):
+                    for line in read_lines(reading, self._contents.blocks, block):
                         document = _decode(line.decode())
                         times.append(microseconds(datetime.fromisoformat(document["timestamp"])))
                         types.append(numbers.setdefault(document["event_type"], len(numbers)))
@@ -155,9 +155,9 @@ class SegmentFile:
         """
         wanted = str(event).encode()
         its = self.runs[np.asarray(runs, dtype=np.int64)]
-        with opened(self.path) as descriptor:
+        with opened(self.place) as reading:
             for block in np.unique(its["block"]).tolist():
-                raw = read_block(descriptor, self._contents.blocks, block)
+                raw = read_block(reading, self._contents.blocks, block)
                 if wanted not in raw:
                     continue
                 lines = raw.split(b"\n")
@@ -170,17 +170,17 @@ class SegmentFile:
 
     def events(self) -> Iterator[EventRecord]:
         """Yield all events in `archive_order`, with one block in memory."""
-        with opened(self.path) as descriptor:
+        with opened(self.place) as reading:
             for block in range(len(self._contents.blocks)):
-                yield from decode_lines(read_lines(descriptor, self._contents.blocks, block), block)
+                yield from decode_lines(read_lines(reading, self._contents.blocks, block), block)
 
     def digest(self) -> str:
         """Return the sha256 of the whole file, in hex."""
         checksum = hashlib.sha256()
-        with opened(self.path) as descriptor:
-            size = size_of(descriptor)
+        with opened(self.place) as reading:
+            size = reading.size
             for offset in range(0, size, CHUNK):
-                checksum.update(read_at(descriptor, offset, min(CHUNK, size - offset)))
+                checksum.update(read_at(reading, offset, min(CHUNK, size - offset)))
         return checksum.hexdigest()
 
     def verify(self, sha256: str) -> None:
@@ -188,16 +188,16 @@ class SegmentFile:
         if self.digest() != sha256:
             raise SegmentDamagedError(Damage.CHECKSUM, "The file is not the one that was sealed.")
         builder = TableBuilder()
-        with opened(self.path) as descriptor:
+        with opened(self.place) as reading:
             for block in range(len(self._contents.blocks)):
-                records = decode_lines(read_lines(descriptor, self._contents.blocks, block), block)
+                records = decode_lines(read_lines(reading, self._contents.blocks, block), block)
                 try:
                     for record in records:
                         builder.add(record)
                 except ValueError as error:
                     raise SegmentDamagedError(Damage.MISMATCH, "Its events are not in order.") from error
                 builder.end_block()
-            entries = read_at(descriptor, *self._contents.footer.identities)
+            entries = read_at(reading, *self._contents.footer.identities)
         tables = builder.tables()
         footer = self._contents.footer
         same = (
@@ -214,9 +214,9 @@ class SegmentFile:
         """Return the events with these identities; those that the file does not hold are left out."""
         if not identities:
             return {}
-        with opened(self.path) as descriptor:
-            candidates = self._candidate_lines(descriptor, identities)
-            return self._matching_events(descriptor, candidates) if candidates else {}
+        with opened(self.place) as reading:
+            candidates = self._candidate_lines(reading, identities)
+            return self._matching_events(reading, candidates) if candidates else {}
 
     @cached_property
     def _lines_before(self) -> Array:
@@ -224,7 +224,7 @@ class SegmentFile:
         lines = self._contents.blocks["lines"]
         return np.asarray(np.cumsum(lines, dtype=np.int64) - lines)
 
-    def _candidate_lines(self, descriptor: int, identities: Sequence[UUID]) -> dict[int, list[UUID]]:
+    def _candidate_lines(self, reading: Reading, identities: Sequence[UUID]) -> dict[int, list[UUID]]:
         """Return the identities that may be in a line, by the number of the line: those whose prefixes are there."""
         prefixes = np.array([identity_prefix(identity) for identity in identities], dtype=np.uint64)
         # The pages in which these prefixes would be: one each, or more where a page begins with it.
@@ -232,7 +232,7 @@ class SegmentFile:
         starts = np.maximum(np.searchsorted(firsts, prefixes, "left") - 1, 0)
         ends = np.searchsorted(firsts, prefixes, "right")
         pages = {page for start, end in zip(starts, ends, strict=True) for page in range(start, end)}
-        entries = self._read_pages(descriptor, sorted(pages))
+        entries = self._read_pages(reading, sorted(pages))
         lefts = np.searchsorted(entries["prefix"], prefixes, "left")
         rights = np.searchsorted(entries["prefix"], prefixes, "right")
         candidates: dict[int, list[UUID]] = defaultdict(list)
@@ -241,26 +241,26 @@ class SegmentFile:
                 candidates[int(line)].append(identities[number])
         return candidates
 
-    def _read_pages(self, descriptor: int, pages: list[int]) -> Array:
+    def _read_pages(self, reading: Reading, pages: list[int]) -> Array:
         """Return the entries of ascending pages. Consecutive pages are read at once."""
         section, step = self._contents.footer.identities, PAGE_ENTRIES * ENTRY.itemsize
         parts: list[memoryview] = []
         for first, last in consecutive_ranges(pages):
             end = min((last + 1) * step, section.size)
-            content = memoryview(read_at(descriptor, section.offset + first * step, end - first * step))
+            content = memoryview(read_at(reading, section.offset + first * step, end - first * step))
             parts += [content[start : start + step] for start in range(0, len(content), step)]
         for page, part in zip(pages, parts, strict=True):
             if short_digest(part) != int(self._contents.pages["digest"][page]):
                 raise SegmentDamagedError(Damage.CHECKSUM, f"Page {page} of its identities is not as it was written.")
         return np.frombuffer(b"".join(parts), dtype=ENTRY)
 
-    def _matching_events(self, descriptor: int, candidates: dict[int, list[UUID]]) -> dict[UUID, EventRecord]:
+    def _matching_events(self, reading: Reading, candidates: dict[int, list[UUID]]) -> dict[UUID, EventRecord]:
         """Return the events of candidate lines whose whole identity matches."""
         found: dict[UUID, EventRecord] = {}
         lines = sorted(candidates)
         blocks = np.searchsorted(self._lines_before, lines, "right") - 1
         for block in np.unique(blocks):
-            read = read_lines(descriptor, self._contents.blocks, int(block))
+            read = read_lines(reading, self._contents.blocks, int(block))
             for line in (line for line, its in zip(lines, blocks, strict=True) if its == block):
                 in_block = line - int(self._lines_before[block])
                 for record in decode_lines(read[in_block : in_block + 1], int(block)):
@@ -278,23 +278,23 @@ def consecutive_ranges(numbers: list[int]) -> Iterator[tuple[int, int]]:
             start = place
 
 
-def salvage_events(path: Path) -> Iterator[EventRecord]:
+def salvage_events(place: Place) -> Iterator[EventRecord]:
     """Yield the events that can be read, in `archive_order`, with one block in memory.
 
     Raises SegmentDamagedError only when there is no file.
     """
     last: EventRecord | None = None
-    with opened(path) as descriptor:
-        offset = find_magic(descriptor, 0)
+    with opened(place) as reading:
+        offset = find_magic(reading, 0)
         while offset is not None:
             try:
-                size, raw_size = frame_sizes(descriptor, offset)
-                records = decode_frame(read_at(descriptor, offset, size), raw_size, last)
+                size, raw_size = frame_sizes(reading, offset)
+                records = decode_frame(read_at(reading, offset, size), raw_size, last)
             except SegmentDamagedError:
                 size, records = len(MAGIC), []
             yield from records
             last = records[-1] if records else last
-            offset = find_magic(descriptor, offset + size)
+            offset = find_magic(reading, offset + size)
 
 
 def decode_frame(frame: bytes, raw_size: int, last: EventRecord | None) -> list[EventRecord]:
@@ -310,14 +310,14 @@ def decode_frame(frame: bytes, raw_size: int, last: EventRecord | None) -> list[
     return records
 
 
-def find_magic(descriptor: int, offset: int) -> int | None:
+def find_magic(reading: Reading, offset: int) -> int | None:
     """Return where the next frame of data seems to begin, from `offset` on. Passes over pages that cannot be read."""
-    size = size_of(descriptor)
+    size = reading.size
     before = b""  # the end of the page before, in which the mark may begin
     while offset < size:
         end = min(offset - offset % PAGE_BYTES + PAGE_BYTES, size)
         try:
-            page = before + read_at(descriptor, offset, end - offset)
+            page = before + read_at(reading, offset, end - offset)
         except SegmentDamagedError:
             page = b""
         found = page.find(MAGIC)
@@ -327,9 +327,9 @@ def find_magic(descriptor: int, offset: int) -> int | None:
     return None
 
 
-def frame_sizes(descriptor: int, offset: int) -> tuple[int, int]:
+def frame_sizes(reading: Reading, offset: int) -> tuple[int, int]:
     """Return the size of a frame by the headers of its blocks, and that of its content (RFC 8878 section 3.1.1)."""
-    head = read_at(descriptor, offset, min(MAX_FRAME_HEADER, size_of(descriptor) - offset))
+    head = read_at(reading, offset, min(MAX_FRAME_HEADER, reading.size - offset))
     try:
         content_size = zstandard.get_frame_parameters(head).content_size
         position = offset + zstandard.frame_header_size(head)
@@ -338,7 +338,7 @@ def frame_sizes(descriptor: int, offset: int) -> tuple[int, int]:
     # A damaged size must not be allocated: only what its blocks can hold is believed.
     bearable, is_last = 0, False
     while not is_last:
-        field = int.from_bytes(read_at(descriptor, position, BLOCK_HEADER), "little")
+        field = int.from_bytes(read_at(reading, position, BLOCK_HEADER), "little")
         is_last, kind, size = bool(field & 1), field >> 1 & 3, field >> 3
         if kind == RESERVED or size > BLOCK_CONTENT or bearable >= content_size + BLOCK_CONTENT:
             raise SegmentDamagedError(Damage.CHECKSUM, "A frame has blocks that it cannot have.")

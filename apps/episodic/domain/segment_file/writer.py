@@ -1,7 +1,7 @@
 """Writing segment files (`format`)."""
 
 import hashlib
-from typing import BinaryIO
+from typing import IO
 from uuid import UUID
 
 import numpy as np
@@ -31,7 +31,7 @@ COMPRESSION_LEVEL = 3
 class SegmentWriter:
     """Writes one file into a stream, which the caller opens, syncs and closes. Holds 8 bytes per event, and a block."""
 
-    def __init__(self, stream: BinaryIO, segment: UUID) -> None:
+    def __init__(self, stream: IO[bytes], segment: UUID) -> None:
         self._stream = stream
         self._segment = segment
         self._sha256 = hashlib.sha256()

@@ -15,13 +15,14 @@ from apps.episodic.maintenance.runner import MaintenanceRunningError, maintenanc
 from apps.episodic.models import Segment, TimelineEvent
 from apps.episodic.retention.purge import event_delete
 from apps.episodic.store.file_cache import reset_archive_cache
-from apps.episodic.store.files import segment_path
+from apps.episodic.store.files import segment_place
 from apps.events.models import Event
 from apps.events.services import drain
 from apps.semantic import tasks
 from tests.api import MEMORIES, Api, api_for, belong
 from tests.integration.episodic.timeline import Timeline, segments
 from tests.integration.semantic.bridge_support import active, policy
+from tests.segments import segment_path
 from tests.threads import at_once
 
 SYSTEM = system_access("test")
@@ -119,7 +120,7 @@ def test_removed_event_is_nowhere_and_all_others_stay(api: Api, settle: Callable
 
 
 def events_of(segment: Segment) -> list[Any]:
-    return list(SegmentFile.open(segment_path(segment.file_name), segment.uuid).events())
+    return list(SegmentFile.open(segment_place(segment.file_name), segment.uuid).events())
 
 
 def test_last_event_of_file_ends_its_segment(api: Api) -> None:
