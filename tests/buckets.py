@@ -4,6 +4,7 @@ import secrets
 import socket
 import threading
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -76,13 +77,20 @@ class Wire:
                 each.close()
 
 
-@pytest.fixture(scope="session")
-def store_port() -> Iterator[int]:
-    """The port of a server of S3's protocol."""
+@contextmanager
+def running_store() -> Iterator[int]:
+    """Run a server of S3's protocol in this process; yield its port. Skips the test where there is none."""
     server = pytest.importorskip("moto.server", reason=NO_SERVER).ThreadedMotoServer("127.0.0.1", 0, verbose=False)
     server.start()
     yield server.get_host_and_port()[1]
     server.stop()
+
+
+@pytest.fixture(scope="session")
+def store_port() -> Iterator[int]:
+    """The port of a server of S3's protocol."""
+    with running_store() as port:
+        yield port
 
 
 @pytest.fixture
@@ -102,13 +110,18 @@ def use_store(patch: pytest.MonkeyPatch, port: int) -> None:
     forget_client()
 
 
+def new_bucket(patch: pytest.MonkeyPatch, port: int) -> str:
+    """Use the server at a port, and make a bucket there; return its name."""
+    use_store(patch, port)
+    name = f"hub-{secrets.token_hex(6)}"
+    client().create_bucket(Bucket=name)
+    return name
+
+
 @pytest.fixture
 def bucket(wire: Wire, monkeypatch: pytest.MonkeyPatch) -> Iterator[BucketFolder]:
     """An empty folder of a new bucket."""
-    use_store(monkeypatch, wire.port)
-    name = f"hub-{secrets.token_hex(6)}"
-    client().create_bucket(Bucket=name)
-    yield BucketFolder(name, "files/")
+    yield BucketFolder(new_bucket(monkeypatch, wire.port), "files/")
     forget_client()
 
 

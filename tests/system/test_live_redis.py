@@ -1,8 +1,6 @@
 """Live push through a real Redis server: one process listens for all, another takes its place, outages are noticed."""
 
 import contextlib
-import shutil
-import subprocess
 import time
 from collections.abc import Iterator
 from typing import Any
@@ -11,7 +9,8 @@ import psutil
 import pytest
 
 from apps.live.listener import RELAY_LOCK
-from tests.system.hub import Hub, free_port, wait_for
+from tests.redis_server import Redis, needs_redis
+from tests.system.hub import Hub, wait_for
 from tests.system.test_live_processes import (
     SIGN_IN,
     save,
@@ -22,29 +21,11 @@ from tests.system.test_live_processes import (
 )
 from tests.system.test_web_server import KEY, web_processes
 
-REDIS = shutil.which("redis-server")
 pytestmark = [
     pytest.mark.xdist_group("hub"),
-    pytest.mark.skipif(REDIS is None, reason="no redis-server in PATH (Debian: apt-get install redis-server)"),
+    needs_redis,
 ]
 ROOM = 3.0
-
-
-class Redis:
-    """A server that keeps nothing."""
-
-    def __init__(self) -> None:
-        self.port = free_port()
-        self.process: subprocess.Popen[bytes] | None = None
-
-    def start(self) -> None:
-        command = [str(REDIS), "--port", str(self.port), "--bind", "127.0.0.1", "--save", "", "--appendonly", "no"]
-        self.process = subprocess.Popen(command, stdout=subprocess.DEVNULL)
-
-    def end(self) -> None:
-        if self.process is not None:
-            self.process.kill()
-            self.process.wait()
 
 
 @pytest.fixture(scope="module")
@@ -57,8 +38,7 @@ def redis() -> Iterator[Redis]:
 
 @pytest.fixture(scope="module")
 def hub(make_place: Any, redis: Redis) -> Iterator[Hub]:
-    url = f"redis://127.0.0.1:{redis.port}/0"
-    hub = Hub(make_place() / "hub", MEMORYHUB_WEB_PROCESSES="2", MEMORYHUB_API_KEY=KEY, REDIS_URL=url)
+    hub = Hub(make_place() / "hub", MEMORYHUB_WEB_PROCESSES="2", MEMORYHUB_API_KEY=KEY, REDIS_URL=redis.url)
     hub.make_cluster()
     hub.start()
     hub.key = KEY

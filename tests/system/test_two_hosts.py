@@ -1,13 +1,18 @@
-"""Two hosts of one hub: two data directories and ports, one database, one folder of each kind of files."""
+"""Two hosts of one hub: two data directories and ports, one database, one Redis, one bucket, one folder of notes.
+
+Without a Redis server each host listens itself, and without moto the hosts share the folder of the timeline.
+"""
 
 import contextlib
 import http.client
 import json
+import os
 import signal
 import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
+from importlib.util import find_spec
 from itertools import chain
 from typing import Any
 from urllib.parse import quote
@@ -18,7 +23,9 @@ from django.conf import settings
 
 from memoryhub.postgres.server import EmbeddedDatabase
 from tests.api import MEMORIES, SEARCH
+from tests.buckets import new_bucket, running_store
 from tests.nginx import ANSWERED_BY, Proxy, needs_nginx, proxy_before
+from tests.redis_server import REDIS, Redis
 from tests.system.hub import Hub, unlike, wait_for
 from tests.system.test_live_processes import ROOM, SIGN_IN, save, socket_to, wait_for_memories
 from tests.system.test_web_processes import ask
@@ -28,7 +35,7 @@ pytestmark = pytest.mark.xdist_group("hub")
 
 ENTRIES = "/api/memory/main/entries"
 # What is mounted into each data directory.
-SHARED = ("timeline", "prompts")
+SHARED = ("prompts",)
 AT_ONCE, ENTRIES_OF_EACH = 4, 10
 
 Hosts = tuple[Hub, Hub]
@@ -51,15 +58,34 @@ def url(django_db_setup: None, worker_id: str) -> Iterator[str]:
 
 
 @pytest.fixture(scope="module")
-def hosts(url: str, make_place: Any) -> Iterator[Hosts]:
+def engines(url: str) -> Iterator[dict[str, str]]:
+    """What both hosts are told of the engines that they share, as far as these are here."""
+    shared = {"DATABASE_URL": url, "MEMORYHUB_API_KEY": KEY, "MEMORYHUB_SECRET_KEY": "secret " * 10}
+    with contextlib.ExitStack() as stack:
+        if REDIS is not None:
+            redis = Redis()
+            redis.start()
+            stack.callback(redis.end)
+            shared["REDIS_URL"] = redis.url
+        if find_spec("moto") is not None:
+            patch = stack.enter_context(pytest.MonkeyPatch.context())
+            port = stack.enter_context(running_store())
+            name = new_bucket(patch, port)
+            shared |= {name: value for name, value in os.environ.items() if name.startswith("AWS_")}
+            shared["MEMORYHUB_FILES_URL"] = f"s3://{name}/hub"
+        yield shared
+
+
+@pytest.fixture(scope="module")
+def hosts(engines: dict[str, str], make_place: Any) -> Iterator[Hosts]:
     place = make_place()
     made = []
     for name in ("first", "second"):
-        for folder in SHARED:
+        for folder in (*SHARED, *(() if "MEMORYHUB_FILES_URL" in engines else ("timeline",))):
             (place / "shared" / folder).mkdir(parents=True, exist_ok=True)
             (place / name).mkdir(exist_ok=True)
             (place / name / folder).symlink_to(place / "shared" / folder)
-        hub = Hub(place / name, DATABASE_URL=url, MEMORYHUB_API_KEY=KEY, MEMORYHUB_SECRET_KEY="secret " * 10)
+        hub = Hub(place / name, **engines)
         hub.key = KEY
         made.append(hub)
     first, second = made
@@ -142,6 +168,45 @@ def test_entries_of_both_hosts_are_all_in_the_note(hosts: Hosts) -> None:
         _, note = ask(hub, "GET", "/api/memory/main?user_id=cleo", None)
         for _, name in writers:
             assert all(note["text"].count(f"{name} {number}\n") == 1 for number in range(ENTRIES_OF_EACH))
+
+
+def test_of_two_hosts_that_undo_the_same_one_does(hosts: Hosts) -> None:
+    first, second = hosts
+    for content in ("Ana lives in Lisbon.", "Ana does not live in Lisbon."):
+        status, saved = ask(first, "POST", MEMORIES, {"content": content, "user_id": "erin"})
+        assert status in {200, 201}, saved
+    receipt = saved["conflict"]
+    for path, body in (("override", {"winner": "existing"}), ("revert", {})):
+        address = f"/api/semantic/conflicts/{receipt}/{path}"
+        answers = at_once(*[partial(ask, hub, "POST", address, body) for hub in (*hosts, *hosts)])
+        [done] = [answer for status, answer in answers if status < 300]
+        refused = {answer["errors"][0]["code"] for status, answer in answers if status >= 300}
+        assert refused <= {"already_overridden", "already_reverted", "changed_since"}, answers
+        receipt = done["id"]
+    assert found(first, "where does Ana live?", "erin") == found(second, "where does Ana live?", "erin")
+
+
+def recorded(hub: Hub, query: dict[str, Any]) -> list[str]:
+    """Return the events that a host answers."""
+    status, answer = ask(hub, "POST", "/api/episodic/query", {"user_id": "fay", "top_k": 100, **query})
+    assert status == 200, answer
+    return [one["content"] for one in answer["results"]]
+
+
+def test_archived_events_of_one_host_are_answered_by_the_other(hosts: Hosts) -> None:
+    first, second = hosts
+    contents = [unlike() for _ in range(40)]
+    for number, content in enumerate(contents):
+        event = {"timestamp": f"2026-03-04T12:{number:02}:00Z", "event_type": "message", "content": content}
+        assert ask(hosts[number % 2], "POST", "/api/episodic/events", {**event, "user_id": "fay"})[0] == 201
+    for arguments in (("timeline", "seal"), ("timeline", "maintain")):
+        done = first.command(*arguments, MEMORYHUB_TIMELINE_ARCHIVE_AFTER_HOURS="0")
+        assert done.returncode == 0, done.stderr
+    for hub in hosts:
+        status, answer = ask(hub, "GET", "/api/episodic/status", None)
+        assert (status, answer["events"]["archived"]) == (200, 40), answer
+        assert sorted(recorded(hub, {})) == sorted(contents)
+    assert recorded(first, {}) == recorded(second, {})
 
 
 def test_pages_of_one_host_hear_of_what_another_saves(hosts: Hosts, session: str) -> None:

@@ -134,7 +134,7 @@ _CHILD = """
 import os, resource, signal, sys
 from pathlib import Path
 from django.conf import settings
-settings.configure(TIMELINE_DIR=Path(sys.argv[1]))
+settings.configure(TIMELINE_URL="", TIMELINE_DIR=Path(sys.argv[1]))
 from apps.core import file_roots
 from apps.episodic.store.files import write_segment
 file_roots.expect("")  # there is no database
