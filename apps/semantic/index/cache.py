@@ -225,11 +225,11 @@ def apply_changes(entries: Mapping[str, CachedIndex], space: EmbeddingSpace) -> 
     loading = {user for user, entry in entries.items() if entry.rows.version < 0}
     versions: dict[str, int] = {}
     try:
-        for user, rows in active_counts(loading).items():
-            entries[user].rows.begin_loading(rows)
         with closing(changes_in_parts(versions_of(entries), space)) as parts:
             for user, change in chain.from_iterable(part.items() for part in parts):
                 entry = entries[user]
+                if user not in versions and user in loading:
+                    entry.rows.begin_loading(change.memories)
                 if user not in versions and 0 <= entry.rows.version < change.reset_version:
                     entry.reset()
                 entry.note_purge(change.reset_version)

@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Generator, Mapping, Sequence
 from contextlib import closing
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import accumulate, chain, islice
 from math import inf
 from typing import Any
@@ -44,10 +44,16 @@ _ROW_COLUMNS = """
 """
 # One statement, so one snapshot: versions and rows fit each other, and a batch for several users is seen whole.
 _CHANGES_SQL = f"""
-SELECT space.id, seen.user_id, coalesce(shard.version, 0), coalesce(shard.reset_version, 0), {_ROW_COLUMNS}
+SELECT space.id, seen.user_id, coalesce(shard.version, 0), coalesce(shard.reset_version, 0), new.memories,
+       {_ROW_COLUMNS}
 FROM (SELECT id FROM llm_embeddingspace WHERE is_active) AS space
 CROSS JOIN unnest(%s::text[], %s::bigint[]) AS seen (user_id, version)
 LEFT JOIN semantic_memoryshard AS shard ON shard.user_id = seen.user_id
+-- Counted for those of whom nothing is known yet.
+CROSS JOIN LATERAL (
+    SELECT count(*) AS memories FROM semantic_memory
+    WHERE seen.version < 0 AND user_id = seen.user_id AND status = 'active'
+) AS new
 LEFT JOIN LATERAL (
     SELECT * FROM semantic_memory
     WHERE user_id = seen.user_id
@@ -78,10 +84,14 @@ _VECTOR_HEAD = 4
 
 @dataclass
 class Changes:
-    """What changed in a user's memories, and their present version. rows: changed ones."""
+    """What changed in a user's memories, and their present version.
+
+    memories: how many are active, where none was seen yet; else 0. rows: changed ones.
+    """
 
     version: int
     reset_version: int
+    memories: int
     rows: list[IndexRow] = field(default_factory=list)
 
 
@@ -105,7 +115,7 @@ def changes_since(seen: Mapping[str, int], space: EmbeddingSpace) -> dict[str, C
     changes: dict[str, Changes] = {}
     with closing(changes_in_parts(seen, space)) as parts:
         for user, change in chain.from_iterable(part.items() for part in parts):
-            changes.setdefault(user, Changes(change.version, change.reset_version)).rows.extend(change.rows)
+            changes.setdefault(user, replace(change, rows=[])).rows.extend(change.rows)
     if len(changes) < len(seen):
         raise SpaceChangedError  # no space is active
     return changes
@@ -120,10 +130,10 @@ def changes_in_parts(seen: Mapping[str, int], space: EmbeddingSpace) -> Generato
         while batch := list(islice(rows, _FETCH_SIZE)):
             part: dict[str, Changes] = {}
             for row, vector in zip(batch, native_vectors([row[-1] for row in batch]), strict=True):
-                active_space, user, version, reset_version, *columns = row
+                active_space, user, version, reset_version, memories, *columns = row
                 if active_space != space.pk:
                     raise SpaceChangedError
-                change = part.get(user) or part.setdefault(user, Changes(version, reset_version))
+                change = part.get(user) or part.setdefault(user, Changes(version, reset_version, memories))
                 if columns[0] is not None:
                     change.rows.append(make_row(columns, vector))
             yield part

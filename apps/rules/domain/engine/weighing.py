@@ -10,9 +10,11 @@ denies less. What happened once took place whatever happens next.
 """
 
 import re
+from collections.abc import Sequence
 from dataclasses import replace
 from difflib import SequenceMatcher
 from enum import StrEnum
+from itertools import takewhile
 
 from apps.llm.domain.pair_answer import PairAnswer
 from apps.retrieval.domain.text.terms import words as words_of_text
@@ -52,6 +54,8 @@ _INDEFINITE = re.compile(
     re.IGNORECASE,
 )
 FRAME_SHARE = 0.5
+# Of a sentence; comparing more, word by word, takes long.
+MOST_WORDS_OF_A_FRAME = 100
 _SUBJECT = re.compile(
     r"(\w+['’]s|i|you|he|she|we|they|my|your|his|her|our|their|je|tu|il|elle|nous|ils|elles|ich|du|er|sie|wir|yo|él|ella|mi|su)\b",
     re.IGNORECASE,
@@ -283,10 +287,26 @@ def hang_on_one_word(words: frozenset[str], others: frozenset[str]) -> bool:
 
 
 def differ_in_two_places(one: str, other: str) -> bool:
-    """Return whether two texts are one frame with other words in two places: mostly another thing, and what it is."""
-    matcher = SequenceMatcher(None, words_of_text(one), words_of_text(other), autojunk=False)
-    changes = [tag for tag, *_ in matcher.get_opcodes() if tag != "equal"]
-    return changes == ["replace", "replace"] and matcher.ratio() >= FRAME_SHARE
+    """Return whether two texts are one frame with other words in two places: mostly another thing, and what it is.
+
+    So are texts that differ over more words than a frame has: the judge does not act alone on what it cannot survey.
+    """
+    words, others = words_of_text(one), words_of_text(other)
+    start = shared_at_start(words, others)
+    left, right = words[start:], others[start:]
+    end = shared_at_start(left[::-1], right[::-1])
+    left, right = left[: len(left) - end], right[: len(right) - end]
+    if max(len(left), len(right)) > MOST_WORDS_OF_A_FRAME:
+        return True
+    blocks = SequenceMatcher(None, left, right, autojunk=False)
+    changes = [tag for tag, *_ in blocks.get_opcodes() if tag != "equal"]
+    same = start + end + sum(block.size for block in blocks.get_matching_blocks())
+    return changes == ["replace", "replace"] and 2 * same >= FRAME_SHARE * (len(words) + len(others))
+
+
+def shared_at_start(words: Sequence[str], others: Sequence[str]) -> int:
+    """Return with how many equal words two texts begin."""
+    return sum(1 for _ in takewhile(lambda pair: pair[0] == pair[1], zip(words, others, strict=False)))
 
 
 def is_occurrence(text: str) -> bool:
