@@ -228,7 +228,7 @@ def apply_changes(entries: Mapping[str, CachedIndex], space: EmbeddingSpace) -> 
         with closing(changes_in_parts(versions_of(entries), space)) as parts:
             for user, change in chain.from_iterable(part.items() for part in parts):
                 entry = entries[user]
-                if user not in versions and user in loading:
+                if user not in versions and change.memories:
                     entry.rows.begin_loading(change.memories)
                 if user not in versions and 0 <= entry.rows.version < change.reset_version:
                     entry.reset()
