@@ -39,6 +39,17 @@ def is_run(name: str, expression: str = "", *arguments: str) -> bool:
     return tiers.pytest_ignore_collect(TESTS / name, config) is None
 
 
+def test_each_file_of_the_last_tier_is_among_the_first_at_some_turn() -> None:
+    items = [SimpleNamespace(path=f"file-{number // 2}", name=str(number)) for number in range(180)]
+    begun: set[str] = set()
+    for turn in range(4):
+        order = tiers.turned(items, turn)  # type: ignore[arg-type]
+        assert sorted(order, key=lambda item: int(item.name)) == items
+        assert all(order[place].path == order[place + 1].path for place in range(0, len(order), 2))
+        begun |= {item.path for item in order[:80]}
+    assert len(begun) == 90
+
+
 def test_every_file_of_tests_is_of_a_kind() -> None:
     assert {path.relative_to(TESTS).parts[0] for path in FILES} == KINDS
 
