@@ -13,7 +13,7 @@ import pytest
 from apps.core.object_storage.bucket import BucketFolder, client, forget_client
 from apps.episodic.store.files import forget_parts
 
-NO_SERVER = "no moto, which `uv sync --all-extras --all-groups` installs"
+NO_SERVER = "no boto3 and no moto, which `uv sync --all-extras --all-groups` installs"
 
 
 class Wire:
@@ -102,7 +102,8 @@ def wire(store_port: int) -> Iterator[Wire]:
 
 
 def use_store(patch: pytest.MonkeyPatch, port: int) -> None:
-    """Have this process, and those that it starts, ask the server at a port."""
+    """Have this process, and those that it starts, ask the server at a port. Skips the test without boto3."""
+    pytest.importorskip("boto3", reason=NO_SERVER)
     patch.setenv("AWS_ENDPOINT_URL_S3", f"http://127.0.0.1:{port}")
     patch.setenv("AWS_ACCESS_KEY_ID", "testing")
     patch.setenv("AWS_SECRET_ACCESS_KEY", "testing")
