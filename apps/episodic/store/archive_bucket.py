@@ -18,7 +18,7 @@ from apps.core.object_storage.bucket import BucketFolder
 from apps.core.object_storage.cached import CachedFile, OpenCachedFile, PartCache
 from apps.core.steps import Step
 from apps.episodic.domain.event import EventRecord
-from apps.episodic.domain.segment_file.access import DiskFile, Reading
+from apps.episodic.domain.segment_file.access import DiskFile, OpenFile
 from apps.episodic.domain.segment_file.format import Damage, SegmentDamagedError, SegmentSummary
 from apps.episodic.domain.segment_file.reader import SegmentFile
 from apps.episodic.store.segment_files import (
@@ -48,7 +48,7 @@ class Unnamed:
 
     descriptor: int
 
-    def open(self) -> Reading:
+    def open(self) -> OpenFile:
         return DiskFile(os.dup(self.descriptor))
 
 

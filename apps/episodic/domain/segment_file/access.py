@@ -18,7 +18,7 @@ from apps.episodic.domain.segment_file.format import MAX_BLOCK_BYTES, Array, Dam
 from apps.episodic.domain.segment_file.lines import decode_line
 
 
-class Reading(Protocol):
+class OpenFile(Protocol):
     """A file while it is read. size: in bytes."""
 
     @property
@@ -33,7 +33,7 @@ class Reading(Protocol):
 class Stored(Protocol):
     """A file that is somewhere else than on a disk. Hashable."""
 
-    def open(self) -> Reading:
+    def open(self) -> OpenFile:
         """Return it for reading. Raises FileNotFoundError, and OSError for what says nothing about the file."""
 
 
@@ -75,10 +75,10 @@ def open_path(path: Path) -> DiskFile:
 
 
 @contextmanager
-def opened(place: Place) -> Iterator[Reading]:
+def opened(place: Place) -> Iterator[OpenFile]:
     """Open a file for as long as the block runs."""
     try:
-        reading: Reading = open_path(place) if isinstance(place, Path) else place.open()
+        reading: OpenFile = open_path(place) if isinstance(place, Path) else place.open()
     except (FileNotFoundError, NotADirectoryError) as error:
         raise SegmentDamagedError(Damage.MISSING, "There is no such file.") from error
     try:
@@ -89,7 +89,7 @@ def opened(place: Place) -> Iterator[Reading]:
         reading.close()
 
 
-def read_at(reading: Reading, offset: int, size: int) -> bytes:
+def read_at(reading: OpenFile, offset: int, size: int) -> bytes:
     """Read exactly these bytes. Nothing is allocated for bytes that the file does not have."""
     if offset + size > reading.size:
         raise SegmentDamagedError(Damage.TRUNCATED, f"It ends before byte {offset + size}.")
@@ -103,7 +103,7 @@ def read_at(reading: Reading, offset: int, size: int) -> bytes:
     return b"".join(parts)
 
 
-def read_block(reading: Reading, blocks: Array, number: int) -> bytes:
+def read_block(reading: OpenFile, blocks: Array, number: int) -> bytes:
     """Read one block, and check its digest and its size."""
     offset, size, raw_size, _, digest = blocks[number].item()
     frame = read_at(reading, offset, size)
@@ -112,7 +112,7 @@ def read_block(reading: Reading, blocks: Array, number: int) -> bytes:
     return decompress(frame, raw_size)
 
 
-def read_lines(reading: Reading, blocks: Array, number: int) -> list[bytes]:
+def read_lines(reading: OpenFile, blocks: Array, number: int) -> list[bytes]:
     """Read the lines of one block, and check its digest, its size and its number of lines."""
     lines = read_block(reading, blocks, number).split(b"\n")
     if len(lines) != int(blocks["lines"][number]) + 1 or lines.pop():

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from apps.episodic.domain.segment_file.access import Place, Reading, opened, read_at
+from apps.episodic.domain.segment_file.access import OpenFile, Place, opened, read_at
 from apps.episodic.domain.segment_file.format import (
     BLOCK,
     ENTRY,
@@ -85,7 +85,7 @@ def read_contents(place: Place) -> SegmentContents:
     return contents
 
 
-def read_footer(reading: Reading) -> Footer:
+def read_footer(reading: OpenFile) -> Footer:
     """Read the footer, and check the header. Raises SegmentDamagedError."""
     size = reading.size
     head = read_at(reading, 0, min(size, HEADER_SIZE))

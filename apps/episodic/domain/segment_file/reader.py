@@ -18,8 +18,8 @@ import zstandard
 
 from apps.episodic.domain.event import EventRecord, ScopeKey
 from apps.episodic.domain.segment_file.access import (
+    OpenFile,
     Place,
-    Reading,
     decode_lines,
     decompress,
     opened,
@@ -224,7 +224,7 @@ class SegmentFile:
         lines = self._contents.blocks["lines"]
         return np.asarray(np.cumsum(lines, dtype=np.int64) - lines)
 
-    def _candidate_lines(self, reading: Reading, identities: Sequence[UUID]) -> dict[int, list[UUID]]:
+    def _candidate_lines(self, reading: OpenFile, identities: Sequence[UUID]) -> dict[int, list[UUID]]:
         """Return the identities that may be in a line, by the number of the line: those whose prefixes are there."""
         prefixes = np.array([identity_prefix(identity) for identity in identities], dtype=np.uint64)
         # The pages in which these prefixes would be: one each, or more where a page begins with it.
@@ -241,7 +241,7 @@ class SegmentFile:
                 candidates[int(line)].append(identities[number])
         return candidates
 
-    def _read_pages(self, reading: Reading, pages: list[int]) -> Array:
+    def _read_pages(self, reading: OpenFile, pages: list[int]) -> Array:
         """Return the entries of ascending pages. Consecutive pages are read at once."""
         section, step = self._contents.footer.identities, PAGE_ENTRIES * ENTRY.itemsize
         parts: list[memoryview] = []
@@ -254,7 +254,7 @@ class SegmentFile:
                 raise SegmentDamagedError(Damage.CHECKSUM, f"Page {page} of its identities is not as it was written.")
         return np.frombuffer(b"".join(parts), dtype=ENTRY)
 
-    def _matching_events(self, reading: Reading, candidates: dict[int, list[UUID]]) -> dict[UUID, EventRecord]:
+    def _matching_events(self, reading: OpenFile, candidates: dict[int, list[UUID]]) -> dict[UUID, EventRecord]:
         """Return the events of candidate lines whose whole identity matches."""
         found: dict[UUID, EventRecord] = {}
         lines = sorted(candidates)
@@ -310,7 +310,7 @@ def decode_frame(frame: bytes, raw_size: int, last: EventRecord | None) -> list[
     return records
 
 
-def find_magic(reading: Reading, offset: int) -> int | None:
+def find_magic(reading: OpenFile, offset: int) -> int | None:
     """Return where the next frame of data seems to begin, from `offset` on. Passes over pages that cannot be read."""
     size = reading.size
     before = b""  # the end of the page before, in which the mark may begin
@@ -327,7 +327,7 @@ def find_magic(reading: Reading, offset: int) -> int | None:
     return None
 
 
-def frame_sizes(reading: Reading, offset: int) -> tuple[int, int]:
+def frame_sizes(reading: OpenFile, offset: int) -> tuple[int, int]:
     """Return the size of a frame by the headers of its blocks, and that of its content (RFC 8878 section 3.1.1)."""
     head = read_at(reading, offset, min(MAX_FRAME_HEADER, reading.size - offset))
     try:
