@@ -28,6 +28,10 @@ class StoreError(OSError):
     """The store does not do what it was asked for. strerror: why, without the name of a file."""
 
 
+class BeyondEndError(StoreError):
+    """A file is too short to have any of the bytes that were asked for."""
+
+
 @dataclass(frozen=True)
 class BucketFolder:
     """The files below a prefix of a bucket. prefix: empty, or ends with "/"."""
@@ -54,11 +58,17 @@ class BucketFolder:
 
     def read(self, name: str, offset: int, size: int) -> tuple[bytes, int]:
         """Return these bytes of a file, fewer at its end, and its whole size. Raises FileNotFoundError."""
-        with asked():
-            answer = client().get_object(**self._object(name), Range=f"bytes={offset}-{offset + size - 1}")
-            data = answer["Body"].read()
-            whole = int(answer["ContentRange"].rpartition("/")[2]) if "ContentRange" in answer else len(data)
-        return data, whole
+        try:
+            with asked():
+                answer = client().get_object(**self._object(name), Range=f"bytes={offset}-{offset + size - 1}")
+                data = answer["Body"].read()
+        except BeyondEndError:
+            if offset:
+                raise
+            return b"", 0
+        if "ContentRange" not in answer:  # something in between does not know ranges
+            return data[offset : offset + size], len(data)
+        return data, int(answer["ContentRange"].rpartition("/")[2])
 
     def read_text(self, name: str) -> str | None:
         """Return a small file, None where there is none."""
@@ -165,8 +175,9 @@ _client = PerProcess(_connect)
 
 @contextmanager
 def asked() -> Iterator[None]:
-    """Have errors of the store become those of files."""
+    """Have errors of the store become those of files. What is read of this machine for it is none of its files."""
     from botocore.exceptions import BotoCoreError, ClientError, NoCredentialsError
+    from urllib3.exceptions import HTTPError
 
     try:
         yield
@@ -175,8 +186,10 @@ def asked() -> Iterator[None]:
     except NoCredentialsError as error:
         detail = "there are no credentials for the store of files (AWS_ACCESS_KEY_ID, AWS_SECRET_ACCESS_KEY)"
         raise StoreError(errno.EACCES, detail) from error
-    except BotoCoreError as error:
+    except (BotoCoreError, HTTPError) as error:
         raise StoreError(errno.ETIMEDOUT, f"the store of files does not answer ({type(error).__name__})") from error
+    except (OSError, ValueError) as error:  # a file of credentials, the address of the server
+        raise StoreError(errno.EIO, f"the store of files cannot be asked ({type(error).__name__})") from error
 
 
 def translated(answer: dict[str, Any]) -> OSError:
@@ -185,6 +198,8 @@ def translated(answer: dict[str, Any]) -> OSError:
     status = str(answer.get("ResponseMetadata", {}).get("HTTPStatusCode", ""))
     if code == "NoSuchBucket":
         return StoreError(errno.ENODEV, "the store of files has no such bucket")
+    if code == "InvalidRange" or status == "416":
+        return BeyondEndError(errno.EIO, "a file is shorter than it was")
     if code in MISSING_FILE:
         return FileNotFoundError(errno.ENOENT, "There is no such file")
     if status == "412":

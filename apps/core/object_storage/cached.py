@@ -54,7 +54,7 @@ class PartCache:
                 parts.append(known[0])
                 continue
             wanted = 1
-            while wanted < min(count - len(parts), PARTS_AT_ONCE) and not self._path(name, place + wanted).exists():
+            while wanted < min(count - len(parts), PARTS_AT_ONCE) and not self._is_here(name, place + wanted):
                 wanted += 1
             data, whole = folder.read(name, place * PART_BYTES, wanted * PART_BYTES)
             fetched = [data[start : start + PART_BYTES] for start in range(0, len(data), PART_BYTES)]
@@ -78,6 +78,11 @@ class PartCache:
 
     def _path(self, name: str, number: int) -> Path:
         return self.directory / name / f"{number}"
+
+    def _is_here(self, name: str, number: int) -> bool:
+        with contextlib.suppress(OSError):
+            return self._path(name, number).exists()
+        return False
 
     def _known(self, name: str, number: int) -> tuple[bytes, int] | None:
         try:
@@ -109,18 +114,20 @@ class PartCache:
             self._make_room()
 
     def _make_room(self) -> None:
-        kept = []
-        for path in self.directory.glob("*/*"):
-            with contextlib.suppress(OSError):
-                found = path.stat()
-                kept.append((found.st_mtime, found.st_size, path))
+        kept: list[tuple[float, int, Path]] = []
+        with contextlib.suppress(OSError):  # others remove folders meanwhile
+            for path in self.directory.glob("*/*"):
+                with contextlib.suppress(OSError):
+                    found = path.stat()
+                    kept.append((found.st_mtime, found.st_size, path))
         size = sum(one[1] for one in kept)
         if size <= self.max_bytes:
             return
         for _, its_size, path in sorted(kept):
             if size <= LEFT_SHARE * self.max_bytes:
                 return
-            path.unlink(missing_ok=True)
+            with contextlib.suppress(OSError):
+                path.unlink()
             size -= its_size
 
 
@@ -146,8 +153,8 @@ class OpenCachedFile:
 
     def __init__(self, file: CachedFile) -> None:
         self._file = file
-        self._parts: dict[int, bytes] = {}
-        (self._parts[0],), self.size = file.cache.read(file.folder, file.name, 0, 1)
+        parts, self.size = file.cache.read(file.folder, file.name, 0, 1)
+        self._parts: dict[int, bytes] = dict(enumerate(parts))
 
     def read(self, offset: int, size: int) -> bytes:
         """Return these bytes, fewer at the end of the file. Raises FileNotFoundError, StoreError."""

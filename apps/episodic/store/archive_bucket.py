@@ -35,11 +35,30 @@ class ArchivedObject(CachedFile):
     """A segment file of a bucket. One that is missing counts only while the bucket is this hub's."""
 
     def open(self) -> OpenCachedFile:
+        with self.own():
+            return OpenArchivedObject(self)
+
+    @contextlib.contextmanager
+    def own(self) -> Iterator[None]:
+        """Raise UnavailableError instead of FileNotFoundError where the bucket is not this hub's."""
         try:
-            return super().open()
+            yield
         except FileNotFoundError:
             own_folder(self.folder, "the timeline", afresh=True)
             raise
+
+
+class OpenArchivedObject(OpenCachedFile):
+    """Such a file while it is read."""
+
+    def __init__(self, file: ArchivedObject) -> None:
+        super().__init__(file)
+        self._own = file.own
+
+    def read(self, offset: int, size: int) -> bytes:
+        """Return these bytes, fewer at the end of the file."""
+        with self._own():
+            return super().read(offset, size)
 
 
 @dataclass(frozen=True)
@@ -81,9 +100,10 @@ class ArchiveBucket:
 
     def remove(self, name: str) -> bool:
         """Remove a file for good, and what this machine keeps of it; return False when it was not there."""
-        was_there = self.folder.remove(require_file_name(name))
-        self.cache.forget(name)
-        return was_there
+        try:
+            return self.folder.remove(require_file_name(name))
+        finally:
+            self.cache.forget(name)
 
     def remove_parts(self) -> int:
         """Return 0: what a killed process was writing had no name."""

@@ -190,6 +190,7 @@ class ArchiveCache:
         while True:
             listing = catalogue_listing()
             if listing == self._view.listing:
+                keep_only({segment.file_name for segment in listing.segments})
                 return
             missing = sorted(listing.segments - self._view.listing.segments - files.keys())
             if not missing:

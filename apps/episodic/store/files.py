@@ -73,7 +73,7 @@ def write_segment(
 
     records: at least one, in ascending `archive_order` (ValueError). step: called before each of WRITE_STEPS, or of
     PUT_STEPS. Raises SegmentDamagedError when what was read back is not what was written. Leaves nothing behind when it
-    fails; when the process is killed, perhaps a part (`remove_parts`).
+    fails, but for a bucket whose answer was lost; when the process is killed, perhaps a part (`remove_parts`).
     """
     return archive().write(segment_uuid, file_name, records, step)
 

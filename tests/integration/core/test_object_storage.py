@@ -55,6 +55,27 @@ def test_a_file_comes_back_as_it_was_put(bucket: BucketFolder) -> None:
     assert BucketFolder(bucket.bucket, "").names() == ["files/a"]
 
 
+def test_an_empty_file_is_one(bucket: BucketFolder, tmp_path: Path) -> None:
+    put(bucket, "a", b"")
+    assert (bucket.exists("a"), bucket.read("a", 0, 5), b"".join(bucket.pieces("a"))) == (True, (b"", 0), b"")
+    assert CachedFile(bucket, "a", PartCache(tmp_path / "cache", 10**9)).open().size == 0
+    assert bucket.remove("a")
+
+
+@pytest.mark.parametrize("variable", ["AWS_ENDPOINT_URL_S3", "AWS_WEB_IDENTITY_TOKEN_FILE"])
+def test_what_is_set_wrongly_is_no_missing_file(
+    bucket: BucketFolder, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, variable: str
+) -> None:
+    if variable == "AWS_WEB_IDENTITY_TOKEN_FILE":
+        monkeypatch.delenv("AWS_ACCESS_KEY_ID")
+        monkeypatch.delenv("AWS_SECRET_ACCESS_KEY")
+        monkeypatch.setenv("AWS_ROLE_ARN", "arn:aws:iam::123456789012:role/hub")
+    monkeypatch.setenv(variable, str(tmp_path / "none"))
+    storage.forget_client()
+    with pytest.raises(StoreError, match=r"cannot be asked|does not answer"):
+        bucket.read("a", 0, 1)
+
+
 def test_a_name_is_given_once(bucket: BucketFolder) -> None:
     put(bucket, "a")
     put(bucket, "a")  # as after an answer that was lost

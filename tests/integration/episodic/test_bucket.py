@@ -14,6 +14,7 @@ from apps.core.domain.scope import system_access
 from apps.core.file_roots import ID_FILE, HostUnfitError, claim, forget_id, roots
 from apps.core.health import files_ready
 from apps.core.object_storage import bucket as storage
+from apps.core.object_storage import cached
 from apps.core.object_storage.bucket import BucketFolder
 from apps.core.personal.registry import personal_stores
 from apps.episodic.domain.segment_state import SegmentState
@@ -153,6 +154,28 @@ def test_the_folder_of_another_hub_loses_nothing(bucketed_timeline: BucketFolder
     bucketed_timeline.move("elsewhere", name)
     bucketed_timeline.write_text(ID_FILE, own)
     assert asked() == set(expected(range(6)))
+    forget_id()
+
+
+def test_a_file_that_is_gone_while_it_is_read_counts_where_the_bucket_is_that_of_the_hub(
+    bucketed_timeline: BucketFolder, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    claim(roots())
+    monkeypatch.setattr(cached, "PART_BYTES", 4_096)
+    an_archived_segment(range(400))
+    begin_anew()
+    assert asked()
+    [name] = files()
+    # A folder of the same name on another server: the tables are known here, the events are not.
+    for part in (Path(django_settings.FILES_CACHE_DIR) / "timeline" / name).iterdir():
+        if part.name != "0":
+            part.unlink()
+    bucketed_timeline.move(name, "elsewhere")
+    bucketed_timeline.move(ID_FILE, "id")
+    with pytest.raises(UnavailableError) as caught:
+        asked()
+    assert caught.value.code == "files_elsewhere"
+    assert "quarantined" not in states()
     forget_id()
 
 
