@@ -11,14 +11,15 @@ from typing import Any
 
 import pytest
 
-NAME = "TESTS_END_AT"
+from tests.tiers import ENDS_AT
+
 NOT_BEGUN = "did not begin: the time of this run was over"
 
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_runtest_setup(item: pytest.Item) -> None:
     """Leave out a test whose turn comes too late, before anything is started for it."""
-    if time.time() > float(os.environ.get(NAME) or "inf"):
+    if time.time() > float(os.environ.get(ENDS_AT) or "inf"):
         pytest.skip(NOT_BEGUN)
 
 

@@ -33,7 +33,8 @@ from apps.episodic.queries.health import SegmentRows, segment_rows, timeline_hea
 from apps.episodic.queries.histogram import event_days, event_extent, event_histogram
 from apps.episodic.queries.query import events_query
 from apps.episodic.store.file_cache import TimelineLoadingError, archive_cache
-from apps.episodic.store.files import THE_TIMELINE, archive_root
+from apps.episodic.store.files import archive_root
+from apps.episodic.store.segment_files import THE_TIMELINE
 from apps.episodic.warnings import active_warnings, suspending_warnings
 
 __all__ = [

@@ -73,8 +73,7 @@ class BucketFolder:
     def read_text(self, name: str) -> str | None:
         """Return a small file, None where there is none."""
         try:
-            with asked():
-                return str(client().get_object(**self._object(name))["Body"].read().decode("ascii", "replace"))
+            return self.read(name, 0, PIECE_BYTES)[0].decode("ascii", "replace")
         except FileNotFoundError:
             return None
 
@@ -127,8 +126,7 @@ class BucketFolder:
     def move(self, name: str, target: str) -> None:
         """Give a file another name. Raises FileNotFoundError."""
         with asked():
-            source = {"Bucket": self.bucket, "Key": self.prefix + name}
-            client().copy_object(**self._object(target), CopySource=source)
+            client().copy_object(**self._object(target), CopySource=self._object(name))
             client().delete_object(**self._object(name))
 
     def remove(self, name: str) -> bool:

@@ -23,6 +23,7 @@ from apps.episodic.domain.segment_file.format import Damage, SegmentDamagedError
 from apps.episodic.domain.segment_file.reader import SegmentFile
 from apps.episodic.store.segment_files import (
     QUARANTINE,
+    THE_TIMELINE,
     ArchiveListing,
     aside_name,
     is_file_name,
@@ -44,7 +45,7 @@ class ArchivedObject(CachedFile):
         try:
             yield
         except FileNotFoundError:
-            own_folder(self.folder, "the timeline", afresh=True)
+            own_folder(self.folder, THE_TIMELINE, afresh=True)
             raise
 
 

@@ -190,7 +190,7 @@ class ArchiveCache:
         while True:
             listing = catalogue_listing()
             if listing == self._view.listing:
-                keep_only({segment.file_name for segment in listing.segments})
+                keep_only(segment.file_name for segment in listing.segments)
                 return
             missing = sorted(listing.segments - self._view.listing.segments - files.keys())
             if not missing:
@@ -207,7 +207,7 @@ class ArchiveCache:
                         damage.report()
                     LOADED_FILES.inc()
         self._view = self._view.with_files(listing, files)
-        keep_only({segment.file_name for segment in listing.segments})
+        keep_only(segment.file_name for segment in listing.segments)
 
 
 def catalogue_contention() -> UnavailableError:

@@ -5,7 +5,7 @@ permission, a store that does not answer.
 """
 
 import shutil
-from collections.abc import Collection, Iterable
+from collections.abc import Iterable
 from contextlib import AbstractContextManager
 from pathlib import Path
 from typing import IO
@@ -24,9 +24,8 @@ from apps.episodic.domain.segment_file.access import Place, opened
 from apps.episodic.domain.segment_file.format import Damage, SegmentDamagedError, SegmentSummary
 from apps.episodic.store.archive_bucket import ArchiveBucket
 from apps.episodic.store.archive_folder import ArchiveFolder
-from apps.episodic.store.segment_files import ArchiveListing
+from apps.episodic.store.segment_files import THE_TIMELINE, ArchiveListing
 
-THE_TIMELINE = "the timeline"
 WRITE_STEPS = ("create", "write", "flush", "fsync", "verify", "rename", "fsync_directory", "done")
 PUT_STEPS = ("create", "write", "flush", "verify", "put", "done")
 _MIB = 1024 * 1024
@@ -107,10 +106,10 @@ def kept_files() -> list[tuple[str, AbstractContextManager[IO[bytes]]]]:
     return [(name, place.reading(name)) for name in place.kept()]
 
 
-def keep_only(file_names: Collection[str]) -> None:
+def keep_only(file_names: Iterable[str]) -> None:
     """Remove from this machine's disk what it keeps of other files of a bucket."""
     if settings.TIMELINE_URL:
-        _parts.get().forget_others(file_names)
+        _parts.get().forget_others(set(file_names))
 
 
 def forget_parts() -> None:

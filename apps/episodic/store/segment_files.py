@@ -12,6 +12,8 @@ from apps.episodic.domain.event import EventRecord
 from apps.episodic.domain.segment_file.format import SegmentSummary
 from apps.episodic.domain.segment_file.writer import SegmentWriter
 
+# As what the folder is called where it is not that of this hub.
+THE_TIMELINE = "the timeline"
 SUFFIX = ".segment"
 PART_SUFFIX = ".segment.part"
 QUARANTINE = "quarantine"
