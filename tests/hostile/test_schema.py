@@ -14,6 +14,8 @@ from django.core.management import call_command
 from django.core.signals import request_finished, request_started
 from django.core.wsgi import get_wsgi_application
 from django.db import close_old_connections
+from hypothesis.internal.conjecture import providers
+from hypothesis.internal.constants_ast import Constants
 from schemathesis.checks import load_all_checks
 from schemathesis.generation.feedback import FeedbackSources
 from schemathesis.pytest._test_builder import build_operation_test
@@ -35,6 +37,7 @@ RULES = {
     ("expires_at", "in_the_past"),
     ("unbound", "required"),  # a bound, or that there shall be none
     ("unbound", "contradiction"),  # not both
+    ("If-Match", "invalid"),  # versions in quotation marks
     ("embedding", "dimension"),  # as many numbers as the active model gives
     ("embedding", "zero"),
     ("embedding", "invalid"),  # a change brings a vector with a new content only
@@ -123,6 +126,16 @@ def _one_transaction() -> Iterator[None]:
     yield
     for moment in moments:
         moment.connect(close_old_connections)
+
+
+@pytest.fixture(autouse=True)
+def _without_constants_of_modules(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Keep Hypothesis from drawing constants of whatever is imported: the same requests, whatever ran before."""
+    nothing = Constants()
+    monkeypatch.setattr(providers, "_get_local_constants", lambda: nothing)
+    providers.CONSTANTS_CACHE.cache.clear()
+    yield
+    providers.CONSTANTS_CACHE.cache.clear()
 
 
 @pytest.fixture(autouse=True)

@@ -55,12 +55,12 @@ class MemoryEdit:
     """What a caller changes of a memory.
 
     fields: new values by column; of `metadata` a merge patch (RFC 7386). embedding: of a new content, of any length;
-    None to have it made. version: that the caller has read, None for any.
+    None to have it made. versions: of which it may be one, None for any.
     """
 
     fields: Mapping[str, Any]
     embedding: Vector | None = None
-    version: str | None = None
+    versions: tuple[str, ...] | None = None
 
 
 def memory_update(*, access: Access, uuid: UUID, edit: MemoryEdit, clock: Clock = SYSTEM_CLOCK) -> SaveResult:
@@ -101,7 +101,7 @@ def require_current(access: Access, memory: Memory, edit: MemoryEdit) -> None:
     require_active(access, memory)
     require_unmanaged(memory)
     access.require_origin(WriteOrigin(memory.origin))
-    if edit.version is not None and edit.version != memory.version_tag:
+    if edit.versions is not None and memory.version_tag not in edit.versions:
         raise StaleVersionError("The memory has changed since. Read it again, then decide.")
 
 

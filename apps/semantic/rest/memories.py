@@ -4,13 +4,14 @@ from typing import Any
 from uuid import UUID
 
 from django.db import DatabaseError, InterfaceError
+from django.utils.http import parse_etags
 from drf_spectacular.utils import OpenApiParameter
 from rest_framework import status
 from rest_framework.request import Request
 from rest_framework.response import Response
 
 from apps.core.domain.clock import SYSTEM_CLOCK, utcnow
-from apps.core.domain.errors import MemoryHubError, StaleVersionError
+from apps.core.domain.errors import InvalidInputError, MemoryHubError
 from apps.core.domain.filters.expression import EVERYTHING
 from apps.core.domain.scope import Permission
 from apps.core.rest.views import LOCATION, HubView, created, operation
@@ -141,12 +142,14 @@ class MemoryView(HubView):
         body=UpdateInput,
         answer=SaveOutput,
         errors=(409, 412),
-        headers=[OpenApiParameter("If-Match", str, OpenApiParameter.HEADER, description="The version to change.")],
+        headers=[
+            OpenApiParameter("If-Match", str, OpenApiParameter.HEADER, description="Change it in these versions.")
+        ],
     )
     def patch(self, request: Request, uuid: UUID) -> Response:
         """Change a memory. New content is compared with other memories as if it were saved; its history is kept."""
         fields, now = dict(self.read_body()), utcnow(SYSTEM_CLOCK)
-        edit = services.MemoryEdit(fields, fields.pop("embedding", None), wanted_version(request))
+        edit = services.MemoryEdit(fields, fields.pop("embedding", None), wanted_versions(request))
         result = services.memory_update(access=self.access, uuid=uuid, edit=edit)
         return Response(render_save(result, now), headers=etag_of(result.memory))
 
@@ -232,11 +235,14 @@ def etag_of(memory: Memory) -> dict[str, str]:
     return {"ETag": f'"{memory.version_tag}"'}
 
 
-def wanted_version(request: Request) -> str | None:
-    """Return the version that a request is about, None for any. Raises StaleVersionError for several or an odd one."""
+def wanted_versions(request: Request) -> tuple[str, ...] | None:
+    """Return the versions that a request is about (RFC 9110, `If-Match`), None for any.
+
+    Weak ones are no version of anything. Raises InvalidInputError for a header that has no version.
+    """
     header = request.headers.get("If-Match", "").strip()
     if header in {"", "*"}:
         return None
-    if not (len(header) > 2 and header[0] == header[-1] == '"' and '"' not in header[1:-1]):
-        raise StaleVersionError("If-Match takes one version in quotation marks, as in an ETag, or *.")
-    return header[1:-1]
+    if not (tags := parse_etags(header)):
+        raise InvalidInputError("If-Match takes versions in quotation marks, as in an ETag, or *.", attr="If-Match")
+    return tuple(tag.strip('"') for tag in tags if not tag.startswith("W/"))

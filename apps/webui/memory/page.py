@@ -117,7 +117,8 @@ def memory_correct(request: HttpRequest, person: Person, uuid: UUID) -> HttpResp
     memory = found_or_404(person, uuid)
     form = CorrectionForm(request.POST)
     if form.is_valid():
-        edit = MemoryEdit({"content": form.cleaned_data["content"]}, version=form.cleaned_data["version"] or None)
+        version = form.cleaned_data["version"]
+        edit = MemoryEdit({"content": form.cleaned_data["content"]}, versions=(version,) if version else None)
         try:
             saved = memory_update(access=person.access, uuid=uuid, edit=edit)
         except MemoryHubError as error:

@@ -43,7 +43,8 @@ def save(text: str, **fields: Any) -> Memory:
 
 
 def change(memory: UUID, version: str | None = None, **fields: Any) -> Memory:
-    return memory_update(access=SYSTEM, uuid=memory, edit=MemoryEdit(fields, version=version)).memory
+    edit = MemoryEdit(fields, versions=None if version is None else (version,))
+    return memory_update(access=SYSTEM, uuid=memory, edit=edit).memory
 
 
 def assert_consistent() -> None:

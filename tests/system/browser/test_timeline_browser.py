@@ -230,16 +230,20 @@ def test_the_timeline_works_without_scripts(live_server: LiveServer) -> None:
         plain.locator("[name=from]").fill(day.strftime("%Y-%m-%dT00:00"))
         plain.locator("[name=user]").fill("ben")
         plain.locator(".mh-timeline-form button").click()
+        plain.wait_for_url("**user=ben**", wait_until="load")
         assert plain.locator(".mh-happened .mh-entry").count() > 0
         assert "of ben" in plain.locator("#timeline-list").inner_text()
         assert plain.locator(RANGE).count() > 0
         plain.locator("details:has-text('as a table') summary").click()
-        plain.locator("details .mh-table a").first.click()
+        day_link = plain.locator("details .mh-table a").first
+        where = day_link.get_attribute("href")
+        day_link.click()
+        plain.wait_for_url(f"**{where}", wait_until="load")
         assert plain.locator(RANGE).count() == 1
         plain.goto(f"{live_server.url}{RETENTION}", wait_until="load")
         plain.locator("[data-retention] [name=days]").fill("3")
         plain.locator("[data-retention] button").click()
-        assert "days=3" in plain.url
+        plain.wait_for_url("**days=3**", wait_until="load")
         assert plain.locator("#retention-plot .is-going").count() > 1
         assert not plain.locator("[data-retention] [type=range]").is_visible()
         browser.close()

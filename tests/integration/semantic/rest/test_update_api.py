@@ -153,8 +153,12 @@ def test_versions_guard_against_lost_updates(api: Api) -> None:
         stale = patch(api, memory, body, **{"If-Match": tag})
         assert (stale.status_code, stale.json()["errors"][0]["code"]) == (412, "stale_version")
     assert patch(api, memory, {"importance": 0.2}, **{"If-Match": first.headers["ETag"]}).status_code == 200
-    assert patch(api, memory, {"importance": 0.3}, **{"If-Match": "*"}).status_code == 200
-    assert patch(api, memory, {"importance": 0.3}, **{"If-Match": "nonsense"}).status_code == 412
+    tag = patch(api, memory, {"importance": 0.3}, **{"If-Match": "*"}).headers["ETag"]
+    latest = patch(api, memory, {"importance": 0.4}, **{"If-Match": f'"another", {tag}'})
+    assert latest.status_code == 200
+    assert patch(api, memory, body, **{"If-Match": f"W/{latest.headers['ETag']}"}).status_code == 412
+    odd = patch(api, memory, body, **{"If-Match": "nonsense"})
+    assert (odd.status_code, odd.json()["errors"][0]["attr"]) == (400, "If-Match")
 
 
 def test_versions_tell_nothing_of_other_writes(api: Api) -> None:
