@@ -333,8 +333,10 @@ SAMPLE = {"prefix": "sample-", "load": "memoryhub.tasks.sample_load", "unload": 
 MODELS_DIR = CONFIG.data_dir / "models"
 SEMANTIC_INDEX_DIR = CONFIG.data_dir / "semantic-index"
 TIMELINE_DIR = CONFIG.data_dir / "timeline"
-# Where archived segments are instead, with several hosts.
-TIMELINE_URL = f"{CONFIG.files_url}/timeline" if CONFIG.files_url else ""
+# Where archived segments, downloads and uploads are instead, with several hosts.
+TIMELINE_URL, DOWNLOADS_URL, UPLOADS_URL = (
+    f"{CONFIG.files_url}/{folder}" if CONFIG.files_url else "" for folder in ("timeline", "downloads", "uploads")
+)
 FILES_CACHE_DIR = CONFIG.data_dir / "files-cache"
 NOTES_DIR = CONFIG.data_dir / "prompts" / "memory"
 NOTES_INDEX_DIR = CONFIG.data_dir / "notes-index"

@@ -6,7 +6,7 @@ from apps.core.domain.errors import NotFoundError
 from apps.core.domain.scope import Access, Scope
 from apps.imports.models import OPEN_STATES, UPLOADED_STATES, Import, ImportKind, ImportState
 from apps.imports.querysets import ImportQuerySet
-from apps.imports.uploads.files import file_of
+from apps.imports.uploads.files import UPLOADS
 
 __all__ = [
     "OPEN_STATES",
@@ -35,4 +35,4 @@ def import_get(access: Access, uuid: UUID) -> Import:
 
 def has_file(record: Import) -> bool:
     """Return whether the file of an import is still there."""
-    return file_of(record.uuid).exists()
+    return UPLOADS.is_there(record.uuid)

@@ -11,7 +11,14 @@ from apps.core.domain.errors import NotFoundError
 from apps.core.domain.scope import IDENTIFIERS, Access, Scope
 from apps.episodic.domain.window import EventQuery
 from apps.episodic.selectors import event_counts, events_query
-from apps.people.downloads.request import KEPT, download_of, download_ready, file_of, progress_read
+from apps.people.downloads.request import (
+    KEPT,
+    download_file_exists,
+    download_of,
+    download_pieces,
+    download_ready,
+    progress_read,
+)
 from apps.people.erasure.request import obstacles, user_digest
 from apps.people.leaving import GRACE, THEMSELVES, plan_of
 from apps.people.looking import MOST, look_of, may_look
@@ -36,13 +43,14 @@ __all__ = [
     "NameKind",
     "NamedFigures",
     "UserFigures",
+    "download_file_exists",
     "download_of",
+    "download_pieces",
     "download_ready",
     "erasure_get",
     "erasure_list",
     "erasure_obstacles",
     "erasure_of_login",
-    "file_of",
     "forgetting_of",
     "look_of",
     "may_look",

@@ -39,10 +39,27 @@ SHARED = ("prompts",)
 AT_ONCE, ENTRIES_OF_EACH = 4, 10
 
 Hosts = tuple[Hub, Hub]
+# What is written while hosts are killed: where, and how a text is sent.
+WRITES: dict[str, tuple[str, Callable[[str], dict[str, Any]]]] = {
+    "memories": (MEMORIES, lambda text: {"content": text}),
+    "events": (
+        "/api/episodic/events",
+        lambda text: {"content": text, "event_type": "message", "timestamp": "2026-03-04T12:00:00Z"},
+    ),
+    "notes": (ENTRIES, lambda text: {"entry": text}),
+    "conversations": (
+        "/api/auto-memory/sessions/talk/messages",
+        lambda text: {"messages": [{"role": "user", "content": text}]},
+    ),
+}
 KEPT = """
 import json
+from apps.episodic.models import TimelineEvent
+from apps.notes.models import ConversationMessage
 from apps.semantic.models import Memory
-print(json.dumps(list(Memory.objects.filter(user_id="dora").values_list("content", flat=True))))
+tables = {"memories": Memory, "events": TimelineEvent, "conversations": ConversationMessage}
+rows = {name: table.objects.filter(user_id="dora") for name, table in tables.items()}
+print(json.dumps({name: list(found.values_list("content", flat=True)) for name, found in rows.items()}))
 """
 
 
@@ -231,17 +248,20 @@ def test_pages_behind_the_proxy_hear_of_what_each_host_saves(proxy: Proxy, hosts
             wait_for_memories(socket, 2 + ROOM)
 
 
-def write_until(is_over: threading.Event, acknowledged: set[str], hub: Hub, *, may_end: bool) -> None:
-    """Save one memory after the other, and note those that were answered. may_end: whether the host may be gone."""
+def write_until(is_over: threading.Event, acknowledged: set[str], hub: Hub, kind: str) -> None:
+    """Write one text after the other, and note those that were answered. The host may be gone in between."""
+    path, body = WRITES[kind]
     while not is_over.is_set():
         content = unlike()
         try:
-            if ask(hub, "POST", MEMORIES, {"content": content, "user_id": "dora"})[0] == 201:
-                acknowledged.add(content)
+            status, answer = ask(hub, "POST", path, {**body(content), "user_id": "dora"})
         except (OSError, http.client.HTTPException, json.JSONDecodeError):
-            if not may_end:
-                raise
             is_over.wait(0.05)
+            continue
+        if status == 201:
+            acknowledged.add(content)
+        else:
+            assert status == 503, (kind, status, answer)
 
 
 def kill_host(hub: Hub) -> None:
@@ -253,31 +273,41 @@ def kill_host(hub: Hub) -> None:
     hub.process.wait()
 
 
-def test_nothing_acknowledged_is_missing_after_a_host_was_killed(hosts: Hosts) -> None:
-    """The first host is gone afterwards."""
+def test_nothing_acknowledged_is_missing_after_each_host_was_killed_in_turn(hosts: Hosts) -> None:
+    """Memories, events, notes and conversations. The first host is gone afterwards."""
     first, second = hosts
-    acknowledged: set[str] = set()
+    acknowledged: dict[str, set[str]] = {kind: set() for kind in WRITES}
     is_over = threading.Event()
 
+    def wait_for_more() -> None:
+        before = {kind: len(texts) for kind, texts in acknowledged.items()}
+        wait_for(lambda: all(len(texts) >= before[kind] + 15 for kind, texts in acknowledged.items()), "more writes")
+
     def kill() -> None:
-        wait_for(lambda: len(acknowledged) >= 40, "some saves")
-        kill_host(first)
-        since = len(acknowledged)
-        wait_for(lambda: len(acknowledged) >= since + 20, "saves of the host that is left")
-        is_over.set()
+        try:
+            wait_for_more()
+            kill_host(second)
+            wait_for_more()
+            second.start()
+            wait_for_more()
+            kill_host(first)
+            wait_for_more()
+        finally:
+            is_over.set()
 
-    def write(hub: Hub) -> None:
-        write_until(is_over, acknowledged, hub, may_end=hub is first)
-
-    at_once(kill, *[partial(write, hub) for hub in (*hosts, *hosts)])
+    at_once(kill, *[partial(write_until, is_over, acknowledged[kind], hub, kind) for hub in hosts for kind in WRITES])
     rows = second.command("shell", "-v", "0", "-c", KEPT)
     assert rows.returncode == 0, rows.stderr
     kept = json.loads(rows.stdout)
-    assert len(kept) == len(set(kept))
-    assert acknowledged <= set(kept)
-    for content in sorted(acknowledged)[:: len(acknowledged) // 10]:
+    _, note = ask(second, "GET", "/api/memory/main?user_id=dora", None)
+    kept["notes"] = [text for text in acknowledged["notes"] for _ in range(note["text"].count(text))]
+    for kind, texts in acknowledged.items():
+        assert len(kept[kind]) == len(set(kept[kind])), kind
+        assert texts <= set(kept[kind]), kind
+    memories = sorted(acknowledged["memories"])
+    for content in memories[:: len(memories) // 10]:
         assert content in found(second, content, "dora")
-    print(f"{len(acknowledged)} saves were acknowledged, {len(kept)} are there")
+    print({kind: len(texts) for kind, texts in acknowledged.items()}, "were acknowledged, and are there once")
 
 
 @needs_nginx

@@ -90,6 +90,13 @@ class BucketFolder:
             yield piece
             offset += len(piece)
 
+    def written_at(self, name: str) -> float:
+        """Return when a file was put there, in seconds since 1970. Raises FileNotFoundError."""
+        with asked():
+            answer = client().get_object(**self._object(name))
+            answer["Body"].close()
+        return float(answer["LastModified"].timestamp())
+
     def digest(self, name: str) -> str:
         """Return the sha256 of a file as the store gives it back, in hex. Raises FileNotFoundError."""
         checksum = hashlib.sha256()

@@ -53,7 +53,7 @@ class ImportStore(UserTable):
     def find(self, user_id: str) -> Iterator[str]:
         """Yield where one is left. A file of no row may be of anyone."""
         yield from super().find(user_id)
-        yield from (f"uploads/{path.name}" for path in UPLOADS.strays())
+        yield from (f"uploads/{name}" for name in UPLOADS.strays())
 
 
 register_stores((ImportStore(),))

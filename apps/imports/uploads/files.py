@@ -16,14 +16,13 @@ from apps.imports.models import Import
 
 logger = logging.getLogger(__name__)
 FILE, PART = ".upload", ".upload.part"
-UPLOADS = RowFiles("UPLOADS_DIR", Import, (FILE, PART))
-file_of = UPLOADS.file
+UPLOADS = RowFiles("UPLOADS", Import, FILE)
 
 
 def write_part(uuid: UUID, chunks: Iterable[bytes]) -> None:
     """Write a file for its owner only, beside its place, until it is on the disk. Raises OSError."""
     UPLOADS.prepare()
-    path = file_of(uuid, PART)
+    path = UPLOADS.file(uuid, PART)
     with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
         for chunk in chunks:
             file.write(chunk)

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterable
+from contextlib import suppress
 from datetime import timedelta
 from pathlib import PurePosixPath
 from typing import Any
@@ -19,7 +20,7 @@ from apps.imports.domain.found import Kind, clean_title
 from apps.imports.models import OPEN_STATES, UPLOADED_STATES, Import, ImportState
 from apps.imports.selectors import import_get
 from apps.imports.sources.archive import READ_SUFFIXES
-from apps.imports.uploads.files import PART, UPLOADS, file_of, write_part
+from apps.imports.uploads.files import PART, UPLOADS, write_part
 
 TASK = "apps.imports.tasks.bring"
 # How long a file is kept whose person has not decided, or whose import has failed.
@@ -100,22 +101,25 @@ def import_upload(
         UPLOADS.remove(one.uuid)
     try:
         write_part(record.uuid, chunks)
-        put_in_place(record)
-    except OSError as error:
+        UPLOADS.keep(record.uuid, PART)
+        require_there(record)
+    except Exception as error:
         Import.objects.filter(pk=record.pk).delete()
-        UPLOADS.remove(record.uuid)
-        raise UnavailableError("The file could not be stored. Try again later.", code="not_stored") from error
+        with suppress(UnavailableError):  # a file of no row is removed later
+            UPLOADS.remove(record.uuid)
+        if isinstance(error, OSError | UnavailableError):
+            raise UnavailableError("The file could not be stored. Try again later.", code="not_stored") from error
+        raise
     start_work()
     return record
 
 
-def put_in_place(record: Import) -> None:
-    """Let a file that was written be seen. Raises UserLockedError, OSError where it or its row was removed."""
+def require_there(record: Import) -> None:
+    """Raise UserLockedError for a person who is being forgotten, FileNotFoundError where the row was removed."""
     with transaction.atomic():
         hold_users([record.user_id])
-        if not Import.objects.select_for_update().filter(pk=record.pk).exists():
+        if not Import.objects.filter(pk=record.pk).exists():
             raise FileNotFoundError
-        file_of(record.uuid, PART).replace(file_of(record.uuid))
 
 
 def import_confirm(*, access: Access, uuid: UUID, clock: Clock = SYSTEM_CLOCK) -> Import:
@@ -125,7 +129,7 @@ def import_confirm(*, access: Access, uuid: UUID, clock: Clock = SYSTEM_CLOCK) -
     """
     record = import_get(access, uuid)
     require_saving(access, user_of(access), clock=clock)
-    if not file_of(record.uuid).exists():
+    if not UPLOADS.is_there(record.uuid):
         raise ConflictError("The file is no longer there: upload it again.", code="file_gone")
     begun: dict[str, Any] = {"state": ImportState.RUNNING, "problem": "", "finished_at": None, "tries": 0}
     if record.state == ImportState.LOOKED:

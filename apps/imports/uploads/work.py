@@ -4,6 +4,7 @@ import logging
 import time
 import traceback
 import zipfile
+from contextlib import suppress
 
 from django.db.models import Q
 
@@ -18,7 +19,7 @@ from apps.imports.running.run import IMPORT_LOCKS, FilesChangedError, ImportBusy
 from apps.imports.running.undo import import_undo
 from apps.imports.sources.archive import SourceError, open_source
 from apps.imports.sources.recognise import recognise
-from apps.imports.uploads.files import UPLOADS, file_of
+from apps.imports.uploads.files import UPLOADS
 from apps.imports.uploads.request import start_work
 
 logger = logging.getLogger(__name__)
@@ -38,11 +39,8 @@ def imports_continue(
     step: Step = no_step,
 ) -> None:
     """Go on with every uploaded file and every undoing, and remove the files whose time is over; safe to repeat."""
-    for record in Import.objects.filter(until__lte=utcnow(clock)).exclude(state=ImportState.RUNNING):
-        UPLOADS.remove(record.uuid)
-        Import.objects.filter(pk=record.pk, state__in=UPLOADED_STATES).delete()
-        Import.objects.filter(pk=record.pk).update(until=None)
-    UPLOADS.remove_strays()
+    with suppress(UnavailableError):  # the next call removes what cannot be reached
+        remove_old(clock)
     uploaded = Q(state__in=[ImportState.WAITING, ImportState.RUNNING], until__isnull=False)
     waiting = Import.objects.filter(uploaded | Q(state=ImportState.UNDOING)).order_by("pk")
     deadline, is_left = Deadline(task_seconds), False
@@ -55,16 +53,25 @@ def imports_continue(
         start_work()
 
 
+def remove_old(clock: Clock) -> None:
+    """Remove the files whose time is over, and those of no row. Raises UnavailableError."""
+    for record in Import.objects.filter(until__lte=utcnow(clock)).exclude(state=ImportState.RUNNING):
+        UPLOADS.remove(record.uuid)
+        Import.objects.filter(pk=record.pk, state__in=UPLOADED_STATES).delete()
+        Import.objects.filter(pk=record.pk).update(until=None)
+    UPLOADS.remove_strays()
+
+
 def import_continue(record: Import, *, seconds: float, clock: Clock = SYSTEM_CLOCK, step: Step = no_step) -> bool:
     """Go on with one import. Return False for one that is out of time, and has more to do at once."""
     is_undoing = record.state == ImportState.UNDOING
-    if not is_undoing and not file_of(record.uuid).exists():
-        return True  # It is on its way, or on the disk of another host.
     if record.tries >= MAX_TRIES and not is_undoing:
         end(record, "interrupted", clock)
         return True
-    Import.objects.filter(pk=record.pk).update(tries=record.tries + 1)
     try:
+        if not is_undoing and not UPLOADS.is_there(record.uuid):
+            return True  # It is on its way, or on the disk of another host.
+        Import.objects.filter(pk=record.pk).update(tries=record.tries + 1)
         is_done = work_on(record, seconds, clock, step)
     except ImportBusyError:
         Import.objects.filter(pk=record.pk).update(tries=record.tries)
@@ -93,9 +100,9 @@ def work_on(record: Import, seconds: float, clock: Clock, step: Step) -> bool:
         look_at(record, step)
         return True
     else:
-        path = file_of(record.uuid)
-        if not import_run(record=record, path=path, name=record.name, seconds=seconds, clock=clock, step=step):
-            return False
+        with UPLOADS.fetched(record.uuid) as path:
+            if not import_run(record=record, path=path, name=record.name, seconds=seconds, clock=clock, step=step):
+                return False
     UPLOADS.remove(record.uuid)
     Import.objects.filter(pk=record.pk).update(until=None)
     return True
@@ -106,21 +113,22 @@ def look_at(record: Import, step: Step) -> None:
     with try_session_lock(IMPORT_LOCKS, record.pk) as is_alone:
         if not is_alone:
             raise ImportBusyError
-        path, name = file_of(record.uuid), record.name
-        if name.endswith(".zip") and not zipfile.is_zipfile(path):
-            raise SourceError("This is no ZIP file, or it is cut off.", code="damaged")
-        if not record.kind:
-            with open_source(path, name) as entries:
-                record.kind = recognise(entries).value
-        counts = look(
-            user_id=record.user_id,
-            kind=Kind(record.kind),
-            path=path,
-            name=name,
-            from_user=record.from_user,
-            seconds=LOOK_SECONDS,
-            progress=signs_of(record),
-        )
+        with UPLOADS.fetched(record.uuid) as path:
+            name = record.name
+            if name.endswith(".zip") and not zipfile.is_zipfile(path):
+                raise SourceError("This is no ZIP file, or it is cut off.", code="damaged")
+            if not record.kind:
+                with open_source(path, name) as entries:
+                    record.kind = recognise(entries).value
+            counts = look(
+                user_id=record.user_id,
+                kind=Kind(record.kind),
+                path=path,
+                name=name,
+                from_user=record.from_user,
+                seconds=LOOK_SECONDS,
+                progress=signs_of(record),
+            )
         step("looked")
         values = {"state": ImportState.LOOKED, "kind": record.kind, "looked": counts.as_json()}
         Import.objects.filter(pk=record.pk, state=ImportState.WAITING).update(**values)

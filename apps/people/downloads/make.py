@@ -4,7 +4,7 @@ import logging
 import os
 import traceback
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from zipfile import ZIP_DEFLATED, ZipFile
 from zoneinfo import ZoneInfo
 
@@ -14,7 +14,7 @@ from django.utils import timezone, translation
 from apps.core.db.session_locks import try_session_lock
 from apps.core.db.user_locks import hold_users
 from apps.core.domain.clock import SYSTEM_CLOCK, Clock, utcnow
-from apps.core.domain.errors import MemoryHubError
+from apps.core.domain.errors import MemoryHubError, UnavailableError
 from apps.core.domain.scope import Access, Permission, Scope
 from apps.core.personal.export import encode_line, export_lines, permitted_export
 from apps.core.personal.registry import personal_stores
@@ -47,10 +47,11 @@ class DownloadGoneError(Exception):
 
 def downloads_continue(*, clock: Clock = SYSTEM_CLOCK) -> None:
     """Make every download that waits or whose process was killed, and remove those that were kept long enough."""
-    for one in Download.objects.filter(until__lte=utcnow(clock)):
-        one.delete()
-        DOWNLOADS.remove(one.uuid)
-    DOWNLOADS.remove_strays()
+    with suppress(UnavailableError):  # the next call removes what cannot be reached
+        for one in Download.objects.filter(until__lte=utcnow(clock)):
+            one.delete()
+            DOWNLOADS.remove(one.uuid)
+        DOWNLOADS.remove_strays()
     for download in Download.objects.filter(state__in=UNFINISHED).order_by("pk"):
         download_make(download_id=download.pk, clock=clock)
 
@@ -67,7 +68,7 @@ def download_make(*, download_id: int, clock: Clock = SYSTEM_CLOCK, step: Step =
         step("begun")
         try:
             write_file(download, step)
-            finish(download, clock)
+            finish(download, clock, step)
         except DownloadGoneError:
             DOWNLOADS.remove(download.uuid)
         except Exception as error:  # noqa: BLE001
@@ -77,7 +78,8 @@ def download_make(*, download_id: int, clock: Clock = SYSTEM_CLOCK, step: Step =
             may_pass = isinstance(error, MemoryHubError) and download.tries < MAX_TRIES
             state = DownloadState.WAITING if may_pass else DownloadState.FAILED
             Download.objects.filter(pk=download.pk).update(state=state)
-            DOWNLOADS.remove(download.uuid)
+            with suppress(UnavailableError):  # the next try takes its place
+                DOWNLOADS.remove(download.uuid)
 
 
 def begin(download_id: int) -> Download | None:
@@ -123,16 +125,17 @@ def write_file(download: Download, step: Step) -> None:
     step("written")
 
 
-def finish(download: Download, clock: Clock) -> None:
-    """Put the file into its place. Raises DownloadGoneError, and UserLockedError for one who is being forgotten."""
+def finish(download: Download, clock: Clock, step: Step) -> None:
+    """Let the file be taken. Raises DownloadGoneError, and UserLockedError for one who is being forgotten."""
+    try:
+        DOWNLOADS.keep(download.uuid, ZIP_PART)
+    except FileNotFoundError as error:
+        raise DownloadGoneError from error
+    step("kept")
     with transaction.atomic():
         hold_users([download.user_id])
         if not Download.objects.select_for_update().filter(pk=download.pk).exists():
             raise DownloadGoneError
-        try:
-            file_of(download.uuid, ZIP_PART).replace(file_of(download.uuid))
-        except FileNotFoundError as error:
-            raise DownloadGoneError from error
         now = utcnow(clock)
         download.state, download.ready_at, download.until = DownloadState.READY, now, now + KEPT
         download.save(update_fields=["state", "ready_at", "until", "lines", "size"])

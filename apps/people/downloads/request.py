@@ -1,6 +1,7 @@
 """Asking for a download, finding it, its files, and removing it."""
 
 import os
+from collections.abc import Iterator
 from contextlib import suppress
 from datetime import timedelta
 from pathlib import Path
@@ -15,7 +16,7 @@ from apps.core.row_files import RowFiles
 from apps.people.models import UNFINISHED, Download, DownloadState
 
 ZIP, ZIP_PART, LINES_PART, PROGRESS = ".zip", ".zip.part", ".jsonl.part", ".progress"
-DOWNLOADS = RowFiles("DOWNLOADS_DIR", Download, (ZIP, ZIP_PART, LINES_PART, PROGRESS))
+DOWNLOADS = RowFiles("DOWNLOADS", Download, ZIP)
 file_of = DOWNLOADS.file
 TASK = "apps.people.tasks.make_downloads"
 # How long a file is kept.
@@ -72,6 +73,16 @@ def download_ready(user_id: str, uuid: UUID, *, clock: Clock = SYSTEM_CLOCK) -> 
     return Download.objects.filter(
         user_id=user_id, uuid=uuid, state=DownloadState.READY, until__gt=utcnow(clock)
     ).first()
+
+
+def download_file_exists(download: Download) -> bool:
+    """Return whether the file of a download is where it was put. Raises UnavailableError where that is not known."""
+    return DOWNLOADS.is_there(download.uuid)
+
+
+def download_pieces(download: Download) -> Iterator[bytes]:
+    """Yield the file of a download in parts."""
+    return DOWNLOADS.pieces(download.uuid)
 
 
 def download_remove(*, user_id: str) -> None:

@@ -45,7 +45,7 @@ class DownloadStore(UserTable):
     def find(self, user_id: str) -> Iterator[str]:
         """Yield where one is left. A file of no row may be of anyone."""
         yield from super().find(user_id)
-        yield from (f"downloads/{path.name}" for path in DOWNLOADS.strays())
+        yield from (f"downloads/{name}" for name in DOWNLOADS.strays())
 
 
 class PlanStore(UserTable):

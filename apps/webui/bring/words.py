@@ -83,6 +83,7 @@ PROBLEMS: dict[str, Words] = {
     "interrupted": gettext_lazy("It was interrupted several times at the same place. Tell who runs this hub."),
     "saving_paused": COMMON["saving_paused"],
     "being_forgotten": COMMON["being_forgotten"],
+    "files_unreachable": gettext_lazy("The hub cannot reach its files. It goes on by itself when it can."),
     "unavailable": gettext_lazy("The hub is busy. It goes on by itself in a moment."),
 }
 

@@ -1,7 +1,5 @@
 """The page *Privacy*: how long things are kept, who looked at them, and downloading everything."""
 
-from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 from uuid import UUID
 
@@ -23,7 +21,15 @@ from apps.core.domain.errors import MemoryHubError
 from apps.core.domain.scope import Scope
 from apps.core.pages.streams import OwnedIterator, ThreadStreamedResponse
 from apps.episodic.selectors import event_counts, kept_days
-from apps.people.selectors import KEPT, download_of, download_ready, erasure_list, file_of, progress_read
+from apps.people.selectors import (
+    KEPT,
+    download_file_exists,
+    download_of,
+    download_pieces,
+    download_ready,
+    erasure_list,
+    progress_read,
+)
 from apps.people.services import download_remove, download_request
 from apps.webui.navigation import PLACES
 from apps.webui.pages import render_page
@@ -31,7 +37,6 @@ from apps.webui.person import Person
 
 SHOWN_LOOKS, SHOWN_RECEIPTS = 5, 10
 PER_PAGE = 25
-CHUNK_BYTES = 256 * 1024
 WORDS: dict[str, str | Promise] = {
     "person_look.begin": gettext_lazy("started viewing your pages"),
     "person_look.end": gettext_lazy("stopped viewing your pages"),
@@ -209,20 +214,13 @@ def download_throw_away(request: HttpRequest, person: Person) -> HttpResponse:
 def download_file(request: HttpRequest, person: Person, uuid: UUID) -> HttpResponseBase:
     """Send the file. Raises Http404 for one that is not this person's, is not ready or is not kept any more."""
     found = download_ready(person.user_id, uuid)
-    if found is None or not file_of(found.uuid).exists():
+    if found is None or not download_file_exists(found):
         raise Http404
     note_object("download", found.uuid, scope=person.scope)
-    chunks = OwnedIterator(chunks_of(file_of(found.uuid)), on_end=lambda: None)
+    chunks = OwnedIterator(download_pieces(found), on_end=lambda: None)
     headers = {
         "Content-Disposition": 'attachment; filename="memoryhub.zip"',
         "Content-Length": str(found.size),
         "X-Content-Type-Options": "nosniff",
     }
     return ThreadStreamedResponse(chunks, content_type="application/zip", headers=headers)
-
-
-def chunks_of(path: Path) -> Iterator[bytes]:
-    """Yield a file in parts."""
-    with path.open("rb") as file:
-        while chunk := file.read(CHUNK_BYTES):
-            yield chunk

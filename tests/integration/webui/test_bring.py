@@ -23,7 +23,7 @@ from apps.imports.domain.found import Kind
 from apps.imports.models import Import, ImportState
 from apps.imports.services import import_begin
 from apps.imports.uploads import work
-from apps.imports.uploads.files import UPLOADS, file_of
+from apps.imports.uploads.files import FILE, UPLOADS
 from apps.imports.uploads.request import KEPT
 from apps.imports.uploads.work import MAX_TRIES, imports_continue
 from apps.semantic.models import Memory, MemoryStatus
@@ -224,12 +224,12 @@ def test_another_file_takes_the_place_of_one_that_waits(ana: Client, uploads_dir
 def test_a_file_is_for_its_owner_on_the_disk_and_goes_after_a_day(ana: Client, uploads_dir: Path) -> None:
     upload(ana, *FILES[Kind.MEM0])
     record = Import.objects.get()
-    assert file_of(record.uuid).stat().st_mode & 0o777 == 0o600
+    assert UPLOADS.file(record.uuid, FILE).stat().st_mode & 0o777 == 0o600
     assert uploads_dir.stat().st_mode & 0o777 == 0o700
     later = utcnow(SYSTEM_CLOCK) + KEPT
     for moment, is_there in ((later - timedelta(hours=1), True), (later + timedelta(seconds=9), False)):
         imports_continue(clock=DeterministicClock(round(moment.timestamp() * 1000)))
-        assert file_of(record.uuid).exists() is is_there
+        assert UPLOADS.file(record.uuid, FILE).exists() is is_there
     assert not Import.objects.exists()
 
 

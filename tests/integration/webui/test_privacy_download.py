@@ -19,7 +19,7 @@ from apps.core.domain.errors import MemoryHubError
 from apps.core.domain.scope import Scope
 from apps.people.downloads import make
 from apps.people.downloads.make import download_make, downloads_continue
-from apps.people.downloads.request import KEPT, download_request, file_of, progress_write
+from apps.people.downloads.request import KEPT, ZIP, download_request, file_of, progress_write
 from apps.people.models import Download
 from tests.api import api_for
 from tests.integration.webui.person import ANA, BEN, browser_of, remember
@@ -103,7 +103,7 @@ def test_it_is_for_its_owner_on_the_disk_too(downloads_dir: Path) -> None:
     one = asked()
     downloads_continue()
     assert [path.name for path in downloads_dir.iterdir()] == [f"{one.uuid}.zip"]
-    assert file_of(one.uuid).stat().st_mode & 0o777 == 0o600
+    assert file_of(one.uuid, ZIP).stat().st_mode & 0o777 == 0o600
     assert downloads_dir.stat().st_mode & 0o777 == 0o700
 
 
