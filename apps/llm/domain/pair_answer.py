@@ -6,14 +6,25 @@ from typing import NamedTuple
 class PairAnswer(NamedTuple):
     """The probabilities that the newer one replaces the older one, says the same, holds beside it, or is about
     something else. They add up to 1; their order is that of the model's outputs.
+
+    knows_words: whether the judge has words for both texts. Else it spells them, and strange words are all alike to it.
     """
 
     replaces: float
     same: float
     both: float
     unrelated: float
+    knows_words: bool = True
+
+    @property
+    def probabilities(self) -> dict[str, float]:
+        """Return the answers with their probabilities."""
+        return {name: getattr(self, name) for name in ANSWERS}
 
     @property
     def verdict(self) -> str:
         """Return the likeliest answer."""
-        return max(self._fields, key=lambda name: getattr(self, name))
+        return max(ANSWERS, key=lambda name: getattr(self, name))
+
+
+ANSWERS = PairAnswer._fields[:4]

@@ -4,11 +4,12 @@ It answers with four probabilities: the newer one replaces the older one, says t
 something else. Trained by `training/`; its file lies here, with a checksum (docs/decisions/0069).
 """
 
+import math
 import threading
 from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -18,11 +19,30 @@ from apps.llm.embedding.batches import batches_by_length
 from apps.llm.embedding.delivered import DeliveredModelError, checked_files, new_tokenizer, read_description
 from apps.llm.embedding.local import open_session
 
-BOS, PAD, EOS = 0, 1, 2
+BOS, PAD, EOS, UNKNOWN = 0, 1, 2, 3
 # Of each text. Of a longer one the beginning and the end are read.
 MOST_TOKENS = 96
 MAX_CHARS = 4_000
+# The vocabulary has the words of the languages that the judge was trained in, and letters of others. A text is not read
+# with more than this share of its letters outside of it, or with fewer letters to a piece. Below the last bound its
+# words are spelled, and texts that spell other words look the same (docs/decisions/0101).
+MOST_UNKNOWN, LEAST_LETTERS, KNOWN_LETTERS = 0.2, 2.0, 2.3
+# Fewer letters say nothing. Characters from here on are written without spaces, and each is a piece.
+COUNTED_LETTERS, WIDE = 10, "\u2e80"
 _cache = SizedCache("pieces of texts", megabytes=2, entry_bytes=300, char_bytes=16)
+
+
+class Pieces(NamedTuple):
+    """A text as numbers. unknown: the share of its letters that have none. letters: to a piece, on average."""
+
+    numbers: tuple[int, ...]
+    unknown: float
+    letters: float
+
+    @property
+    def is_readable(self) -> bool:
+        """Return whether what the judge says of it means anything."""
+        return self.unknown <= MOST_UNKNOWN and self.letters >= LEAST_LETTERS
 
 
 class PairEncoder:
@@ -33,21 +53,30 @@ class PairEncoder:
 
     def __init__(self, tokenizer: Any) -> None:
         self.tokenizer = tokenizer
-        self.numbers = _cache.remember(self._encode)
+        self.pieces = _cache.remember(self._encode)
 
     def pair(self, older: str, newer: str) -> tuple[list[int], list[int]]:
         """Return the numbers of a pair, and to which text each belongs: 1 for the older one, 2 for the newer one."""
-        first, second = [BOS, *self.numbers(older), EOS], [EOS, *self.numbers(newer), EOS]
+        first, second = [BOS, *self.pieces(older).numbers, EOS], [EOS, *self.pieces(newer).numbers, EOS]
         return first + second, [1] * len(first) + [2] * len(second)
 
-    def _encode(self, text: str) -> tuple[int, ...]:
-        """Return the numbers of a text."""
+    def _encode(self, text: str) -> Pieces:
+        """Return the pieces of a text."""
         if len(text) > MAX_CHARS:
             text = f"{text[: MAX_CHARS // 2]} {text[-MAX_CHARS // 2 :]}"
-        numbers: list[int] = self.tokenizer.encode(text, add_special_tokens=False).ids
+        encoded = self.tokenizer.encode(text, add_special_tokens=False)
+        numbers: list[int] = encoded.ids
+        letters = unknown = narrow = pieces = 0
+        for number, (start, end) in zip(numbers, encoded.offsets, strict=True):
+            found = [letter for letter in text[start:end] if letter.isalpha()]
+            letters += len(found)
+            unknown += len(found) if number == UNKNOWN else 0
+            spelled = sum(letter < WIDE for letter in found)
+            narrow, pieces = narrow + spelled, pieces + (spelled > 0)
+        counts = narrow >= COUNTED_LETTERS and 2 * narrow >= letters
         if len(numbers) > MOST_TOKENS:
             numbers = numbers[: MOST_TOKENS // 2] + numbers[-MOST_TOKENS // 2 :]
-        return tuple(numbers)
+        return Pieces(tuple(numbers), unknown / max(1, letters), narrow / pieces if counts else math.inf)
 
 
 FOLDER = Path(__file__).parent / "model"
@@ -72,22 +101,27 @@ class PairJudge:
         except DeliveredModelError as error:
             raise PairJudgeError(str(error)) from error
 
-    def read(self, pairs: Sequence[tuple[str, str]]) -> list[PairAnswer]:
-        """Return the answer for each pair of an older and a newer text. Raises PairJudgeError."""
+    def read(self, pairs: Sequence[tuple[str, str]]) -> list[PairAnswer | None]:
+        """Return the answer for each pair of an older and a newer text, None where it cannot read one of them.
+
+        Raises PairJudgeError.
+        """
         encoder, session = self.load()
-        encoded = [encoder.pair(older, newer) for older, newer in pairs]
-        found: dict[int, PairAnswer] = {}
+        found: list[PairAnswer | None] = [None] * len(pairs)
+        read = [place for place, pair in enumerate(pairs) if all(encoder.pieces(text).is_readable for text in pair)]
+        encoded = [encoder.pair(*pairs[place]) for place in read]
         for batch in batches_by_length([len(numbers) for numbers, _ in encoded], BATCH_TOKENS):
-            shape = len(batch), max(len(encoded[place][0]) for place in batch)
+            shape = len(batch), max(len(encoded[number][0]) for number in batch)
             ids, parts = np.full(shape, PAD, dtype=np.int32), np.zeros(shape, dtype=np.int32)
-            for row, place in enumerate(batch):
-                numbers, belongs = encoded[place]
+            for row, number in enumerate(batch):
+                numbers, belongs = encoded[number]
                 ids[row, : len(numbers)], parts[row, : len(numbers)] = numbers, belongs
-            for place, row in zip(
-                batch, session.run(None, {"token_ids": ids, "parts": parts})[0].tolist(), strict=True
-            ):
-                found[place] = PairAnswer(*row)
-        return [found[place] for place in range(len(pairs))]
+            answers = session.run(None, {"token_ids": ids, "parts": parts})[0].tolist()
+            for number, answer in zip(batch, answers, strict=True):
+                pair = pairs[read[number]]
+                knows_words = all(encoder.pieces(text).letters >= KNOWN_LETTERS for text in pair)
+                found[read[number]] = PairAnswer(*answer)._replace(knows_words=knows_words)
+        return found
 
     def load(self) -> tuple[PairEncoder, Any]:
         """Load the files now rather than at the first pair. Raises PairJudgeError."""

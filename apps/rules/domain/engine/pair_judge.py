@@ -9,8 +9,8 @@ from collections.abc import Callable, Iterable, Sequence
 from apps.core.domain.caches import SizedCache
 from apps.llm.domain.pair_answer import PairAnswer
 
-# Answers for pairs of an older and a newer text, in order.
-Read = Callable[[Sequence[tuple[str, str]]], Sequence[PairAnswer]]
+# Answers for pairs of an older and a newer text, in order; None for a pair that the judge cannot read.
+Read = Callable[[Sequence[tuple[str, str]]], Sequence[PairAnswer | None]]
 
 
 class _Judge:

@@ -179,9 +179,9 @@ def is_certain(answer: PairAnswer, texts: tuple[str, str], config: DetectionConf
 def is_certainly_same(answer: PairAnswer, texts: tuple[str, str], config: DetectionConfig) -> bool:
     """Return whether the judge may take two texts for the same; at a threshold of 1 for restatements it never may.
 
-    Their numbers must allow it: equal ones, or in words on one side.
+    It must know their words, and their numbers must allow it: equal ones, or in words on one side.
     """
-    if config.restate_threshold >= 1 or not reaches(answer.same, config.pair_same_threshold):
+    if config.restate_threshold >= 1 or not answer.knows_words or not reaches(answer.same, config.pair_same_threshold):
         return False
     one, other = map(numbers_of, texts)
     return (not (one and other) or one == other) and may_join_alone(*texts)
@@ -223,7 +223,7 @@ def pair_signal(answer: PairAnswer, effect: Effect, config: DetectionConfig, tar
     evidence = {
         "verdict": verdict,
         "effect": effect.value,
-        "probabilities": {name: round(value, 4) for name, value in answer._asdict().items()},
+        "probabilities": {name: round(value, 4) for name, value in answer.probabilities.items()},
         "model": judge_name(),
         "threshold": thresholds.get(effect, config.pair_veto_threshold),
         "target": target,
