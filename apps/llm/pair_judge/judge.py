@@ -26,7 +26,7 @@ MAX_CHARS = 4_000
 # The vocabulary has the words of the languages that the judge was trained in, and letters of others. A text is not read
 # with more than this share of its letters outside of it, or with fewer letters to a piece. Below the last bound its
 # words are spelled, and texts that spell other words look the same (docs/decisions/0101).
-MOST_UNKNOWN, LEAST_LETTERS, KNOWN_LETTERS = 0.2, 2.0, 2.3
+MOST_UNKNOWN, LEAST_LETTERS, KNOWN_LETTERS = 0.2, 1.7, 2.3
 # Fewer letters say nothing. Characters from here on are written without spaces, and each is a piece.
 COUNTED_LETTERS, WIDE = 10, "\u2e80"
 _cache = SizedCache("pieces of texts", megabytes=2, entry_bytes=300, char_bytes=16)
