@@ -7,7 +7,8 @@ class PairAnswer(NamedTuple):
     """The probabilities that the newer one replaces the older one, says the same, holds beside it, or is about
     something else. They add up to 1; their order is that of the model's outputs.
 
-    knows_words: whether the judge has words for both texts. Else it spells them, and strange words are all alike to it.
+    knows_words: whether the judge has words for both texts, and for what only one of them has. Else it spells them, and
+    all that is strange looks the same to it.
     """
 
     replaces: float

@@ -33,9 +33,10 @@ _cache = SizedCache("pieces of texts", megabytes=2, entry_bytes=300, char_bytes=
 
 
 class Pieces(NamedTuple):
-    """A text as numbers. unknown: the share of its letters that have none. letters: to a piece, on average."""
+    """A text as numbers. strange: what has none. unknown: its share of the letters. letters: to a piece, on average."""
 
     numbers: tuple[int, ...]
+    strange: frozenset[str]
     unknown: float
     letters: float
 
@@ -43,6 +44,10 @@ class Pieces(NamedTuple):
     def is_readable(self) -> bool:
         """Return whether what the judge says of it means anything."""
         return self.unknown <= MOST_UNKNOWN and self.letters >= LEAST_LETTERS
+
+    def knows_words_with(self, other: "Pieces") -> bool:
+        """Return whether the judge has words for this text and another, and sees wherein they differ."""
+        return min(self.letters, other.letters) >= KNOWN_LETTERS and self.strange == other.strange
 
 
 class PairEncoder:
@@ -67,16 +72,20 @@ class PairEncoder:
         encoded = self.tokenizer.encode(text, add_special_tokens=False)
         numbers: list[int] = encoded.ids
         letters = unknown = narrow = pieces = 0
+        strange = set()
         for number, (start, end) in zip(numbers, encoded.offsets, strict=True):
             found = [letter for letter in text[start:end] if letter.isalpha()]
             letters += len(found)
-            unknown += len(found) if number == UNKNOWN else 0
+            if number == UNKNOWN:
+                strange.add(text[start:end].strip())
+                unknown += len(found)
             spelled = sum(letter < WIDE for letter in found)
             narrow, pieces = narrow + spelled, pieces + (spelled > 0)
         counts = narrow >= COUNTED_LETTERS and 2 * narrow >= letters
         if len(numbers) > MOST_TOKENS:
             numbers = numbers[: MOST_TOKENS // 2] + numbers[-MOST_TOKENS // 2 :]
-        return Pieces(tuple(numbers), unknown / max(1, letters), narrow / pieces if counts else math.inf)
+        share = unknown / letters if letters else 1.0
+        return Pieces(tuple(numbers), frozenset(strange), share, narrow / pieces if counts else math.inf)
 
 
 FOLDER = Path(__file__).parent / "model"
@@ -118,9 +127,8 @@ class PairJudge:
                 ids[row, : len(numbers)], parts[row, : len(numbers)] = numbers, belongs
             answers = session.run(None, {"token_ids": ids, "parts": parts})[0].tolist()
             for number, answer in zip(batch, answers, strict=True):
-                pair = pairs[read[number]]
-                knows_words = all(encoder.pieces(text).letters >= KNOWN_LETTERS for text in pair)
-                found[read[number]] = PairAnswer(*answer)._replace(knows_words=knows_words)
+                older, newer = map(encoder.pieces, pairs[read[number]])
+                found[read[number]] = PairAnswer(*answer)._replace(knows_words=older.knows_words_with(newer))
         return found
 
     def load(self) -> tuple[PairEncoder, Any]:

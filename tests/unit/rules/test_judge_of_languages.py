@@ -50,6 +50,23 @@ def test_a_text_is_read_beside_a_few_strange_letters() -> None:
     assert answer is not None
 
 
+@pytest.mark.parametrize(
+    ("older", "newer"),
+    [
+        ("李犇住在台北。", "李堃住在台北。"),
+        ("Pizza on Fridays: 🫠", "Pizza on Fridays: 🥳"),
+        ("The dog is called ნუკრი.", "The dog is called ბუბა."),
+    ],
+)
+def test_texts_that_differ_in_what_it_does_not_see_are_not_the_same(older: str, newer: str) -> None:
+    [answer] = get_pair_judge().read([(older, newer)])
+    assert answer is None or not answer.knows_words
+
+
+def test_text_without_letters_is_not_read() -> None:
+    assert get_pair_judge().read([("🫠🫠 12.05", "🥳 12.05"), ("12.05", "Anna swims on 12 May.")]) == [None, None]
+
+
 def test_languages_with_words_are_known() -> None:
     answers = get_pair_judge().read(KNOWN)
     assert [answer is not None and answer.knows_words for answer in answers] == [True] * len(KNOWN)
