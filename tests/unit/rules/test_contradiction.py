@@ -276,6 +276,11 @@ def test_opposites_are_listed_or_made_by_a_prefix() -> None:
             "It's late to learn to juggle with burning torches",
         ),
         ("A kid walks in dry sand", "A kid walks in wet sand"),
+        ("Ana 👍 pizza", "Ana 👎 pizza"),
+        ("The mood of the team: :)", "The mood of the team: :("),
+        ("✓ tests of the parser", "✗ tests of the parser"),
+        ("The inn has ★★★★☆", "The inn has ★☆☆☆☆"),
+        ("The formula is a+b", "The formula is a-b"),
     ],
 )
 def test_it_does_not_say_the_same(one: str, other: str) -> None:
@@ -285,3 +290,4 @@ def test_it_does_not_say_the_same(one: str, other: str) -> None:
 def test_a_detail_more_says_nearly_the_same() -> None:
     assert restated_share("I like green tea with honey", "I like green tea with sweet honey") == 0.8
     assert restated_share("The ladies are slicing bread", "The women cut the bread") == 1.0
+    assert restated_share("Ana likes green tea", "Ana likes green tea 😊") == 1.0

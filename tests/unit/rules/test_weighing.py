@@ -49,6 +49,25 @@ def test_certain_replacement_is_acted_on() -> None:
     assert effect(found) == "acts"
 
 
+@pytest.mark.parametrize(
+    "texts",
+    [
+        ("Ben is Ana's uncle.", "Ana is Ben's uncle."),
+        ("The parcel went from Oslo to Bergen.", "The parcel went from Bergen to Oslo."),
+        ("健は由美より年上だ。", "由美は健より年上だ。"),
+        ("左邊放叉子,右邊放刀", "左邊放刀,右邊放叉子"),
+    ],
+)
+def test_same_words_in_another_order_are_not_acted_on(texts: tuple[str, str]) -> None:
+    assert not weighed(NOTHING, SAME, texts=texts).is_conflict
+    assert effect(weighed(words(0.9), SAME, texts=texts)) == "vetoes"
+
+
+def test_texts_whose_words_the_judge_does_not_know_are_not_the_same() -> None:
+    assert weighed(NOTHING, SAME._replace(knows_words=False)) == NOTHING
+    assert weighed(NOTHING, REPLACES._replace(knows_words=False)).is_decisive
+
+
 def test_at_a_threshold_of_1_the_judge_alone_only_notices() -> None:
     found = weigh(NOTHING, REPLACES, TEXTS, True, replace_config(pair_act_threshold=1.0), "m1")
     assert (found.is_conflict, found.is_decisive, effect(found)) == (True, False, "notices")

@@ -34,6 +34,9 @@ SHORT_WORDS = 5
 # Signs before numbers, currencies and percentages: 5 is not -5, and $5 not €5.
 _SIGNS = re.compile(r"(?<!\w)[-+−](?=[$€£¥]?\d)")
 _MARKS = re.compile(r"(?<!\w)[-+−](?=[$€£¥]?\d)|[$€£¥%‰°]")
+# What says something without a word: a plus, an arrow, a tick, stars; and what mostly only adds to words: a face.
+_SYMBOLS = re.compile(r"[+<>=~^±×÷\u2190-\u2bff]")
+_FACES = re.compile(r"[\U0001f000-\U0001fbff]|[:;]-?[()]")
 
 
 def detect(
@@ -90,6 +93,7 @@ def detect_words(
         config.restate_threshold < 1
         and restates(one, other, config.restate_threshold)
         and _SIGNS.findall(one) == _SIGNS.findall(other)
+        and have_same_symbols(one, other)
     )
     found = (
         semantic_signal(cosine, existing.key, config),
@@ -235,11 +239,11 @@ def restated_share(first: str, second: str) -> float:
     """Return the share of common content words of two texts, in [0, 1]; symmetric, and 1 for equal texts.
 
     It is 0 when neither text has all content words of the other, when they are in another order ("Ana owes Ben", "Ben
-    owes Ana"), or when a value, a name, a negation or a particle that turns the meaning is on one side only.
+    owes Ana"), or when a value, a name, a negation, a symbol or a particle that turns the meaning is on one side only.
     """
     if first == second:
         return 1.0
-    if _MARKS.findall(first) != _MARKS.findall(second):
+    if _MARKS.findall(first) != _MARKS.findall(second) or not have_same_symbols(first, second):
         return 0.0
     one, other = analyse(first), analyse(second)
     words, others = one.whole.content, other.whole.content
@@ -251,6 +255,12 @@ def restated_share(first: str, second: str) -> float:
     if not all(opposites_of(extra).isdisjoint(common) for extra in (words | others) - common):
         return 0.0
     return len(common) / max(len(words), len(others))
+
+
+def have_same_symbols(one: str, other: str) -> bool:
+    """Return whether two texts say the same without words: a face on one side alone says nothing else."""
+    faces, others = _FACES.findall(one), _FACES.findall(other)
+    return _SYMBOLS.findall(one) == _SYMBOLS.findall(other) and (faces == others or not (faces and others))
 
 
 def fixed_words(passage: Passage) -> frozenset[str]:

@@ -162,7 +162,12 @@ def weigh_contradiction(
 
 
 def is_vetoed(answer: PairAnswer, texts: tuple[str, str], config: DetectionConfig) -> bool:
-    """Return whether the judge is sure enough that both hold to veto what the words decide."""
+    """Return whether the judge is sure enough that both hold to veto what the words decide.
+
+    Of the same words in another order it is not asked: to it, who owes whom is the same.
+    """
+    if config.pair_veto_threshold > 0 and are_in_other_order(*texts):
+        return True
     below = config.pair_veto_threshold
     if hang_on_one_word(*map(distinct_terms, texts)):
         below = min(below, ONE_WORD_VETO_BELOW)
@@ -261,9 +266,10 @@ def may_replace_alone(older: str, newer: str) -> bool:
 def may_join_alone(older: str, newer: str) -> bool:
     """Return whether the judge may take two texts for the same: not of other persons, and not but for one word.
 
-    Of two occurrences in one frame that differ in both, each took place. A door upstairs is open, one downstairs shut.
+    Nor where the same words are in another order: "Ben is Ana's uncle", "Ana is Ben's uncle". Of two occurrences in one
+    frame that differ in both, each took place. A door upstairs is open, one downstairs shut.
     """
-    if have_other_persons(older, newer):
+    if have_other_persons(older, newer) or are_in_other_order(older, newer):
         return False
     words, others = distinct_terms(older), distinct_terms(newer)
     left, right = words - others, others - words
@@ -274,6 +280,12 @@ def may_join_alone(older: str, newer: str) -> bool:
     if differ_in_two_places(older, newer):
         return False
     return max(len(left), len(right)) > 1
+
+
+def are_in_other_order(one: str, other: str) -> bool:
+    """Return whether two texts have the same letters and digits in another order."""
+    letters, others = ([letter for letter in text.casefold() if letter.isalnum()] for text in (one, other))
+    return letters != others and sorted(letters) == sorted(others)
 
 
 def have_one_frame(words: frozenset[str], others: frozenset[str]) -> bool:
