@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from apps.llm.domain.pair_answer import PairAnswer
+from apps.llm.domain.pair_answer import ANSWERS
 from apps.llm.embedding.minilm.arithmetic import Int8
 from apps.llm.embedding.minilm.encoder import HEAD_SIZE, HEADS, EncoderBuilder
 from apps.llm.embedding.minilm.onnx_graph import GraphBuilder
@@ -67,7 +67,7 @@ def build(weights: dict[str, Any]) -> Any:
     named["embeddings.token_type_embeddings.weight"] = np.zeros((1, DIMENSION), np.float32)
     graph = GraphBuilder()
     builder = PairBuilder(graph, named, Int8())
-    return graph.model(("token_ids", "parts"), builder.build_answers(layers), len(PairAnswer._fields))
+    return graph.model(("token_ids", "parts"), builder.build_answers(layers), len(ANSWERS))
 
 
 def rename(name: str) -> str:
@@ -90,7 +90,7 @@ def main() -> None:
     shutil.copyfile(args.folder / "tokenizer.json", args.to / "tokenizer.json")
     names = ("pairs.onnx", "tokenizer.json")
     digests = {name: hashlib.sha256((args.to / name).read_bytes()).hexdigest() for name in names}
-    told = {"name": args.name, "answers": list(PairAnswer._fields), "sha256": digests}
+    told = {"name": args.name, "answers": list(ANSWERS), "sha256": digests}
     (args.to / "model.json").write_text(json.dumps(told, indent=2) + "\n", encoding="utf-8")
     print({name: (args.to / name).stat().st_size for name in names})
 

@@ -7,12 +7,11 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from apps.llm.domain.pair_answer import PairAnswer
+from apps.llm.domain.pair_answer import ANSWERS
 from training.weights import Trunk
 
 KEPT_LAYERS = tuple(range(12))
 WIDTH, HEADS, INNER, POSITIONS, EPSILON = 384, 12, 1536, 512, 1e-12
-ANSWERS = PairAnswer._fields
 
 
 class Attention(nn.Module):

@@ -18,10 +18,11 @@ from opencc import OpenCC
 from tokenizers import Tokenizer
 from torch.nn import functional
 
+from apps.llm.domain.pair_answer import ANSWERS
 from apps.llm.pair_judge.judge import PAD, PairEncoder
 from training.delivered import read_weights
 from training.lives import Frame, Life, read_frames, read_lives, texts_of
-from training.network import ANSWERS, Network, start_from
+from training.network import Network, start_from
 from training.pairs import (
     BOTH,
     HOLDS,

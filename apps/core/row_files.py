@@ -4,9 +4,11 @@ Whole files are in a folder of this machine or, where hubs of several hosts keep
 (docs/decisions/0100). What is being written is always on the machine that writes it.
 """
 
+import contextlib
 import hashlib
 import os
 import tempfile
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -19,6 +21,9 @@ from django.conf import settings
 from apps.core.domain.errors import UnavailableError
 from apps.core.file_roots import own_folder
 from apps.core.object_storage.bucket import PIECE_BYTES, BucketFolder, StoreError
+
+# Nothing is written, or read from a copy, for so long.
+LEFT_SECONDS = 12 * 3_600
 
 
 @dataclass(frozen=True)
@@ -89,14 +94,40 @@ class RowFiles:
             if bucket is None:
                 yield self.directory / self._name(uuid)
                 return
-            copy = tempfile.NamedTemporaryFile(dir=self.prepare(), prefix=f"{uuid}.", suffix=".copy")  # noqa: SIM115
-            with copy:
-                written_at = bucket.written_at(self._name(uuid))
+            path: Path | None = None
+            try:
+                path = self._copy(bucket, uuid)
+                yield path
+            finally:
+                if path is not None:
+                    path.unlink(missing_ok=True)
+
+    def _copy(self, bucket: BucketFolder, uuid: UUID) -> Path:
+        """Return a copy of the whole file of a row on this machine, of the same age."""
+        path: Path | None = None
+        try:
+            descriptor, name = tempfile.mkstemp(dir=self.prepare(), prefix=f"{uuid}.", suffix=".copy")
+            path = Path(name)
+            with os.fdopen(descriptor, "wb") as copy:
                 for piece in bucket.pieces(self._name(uuid)):
                     copy.write(piece)
-                copy.flush()
-                os.utime(copy.name, (written_at, written_at))
-                yield Path(copy.name)
+            written_at = bucket.written_at(self._name(uuid))
+            os.utime(path, (written_at, written_at))
+        except OSError as error:
+            if path is not None:
+                path.unlink(missing_ok=True)
+            if isinstance(error, FileNotFoundError | StoreError):
+                raise
+            raise unreachable(error) from error  # this machine has no room: another one may have it
+        return path
+
+    def try_remove(self, uuid: UUID) -> bool:
+        """Remove the files of a row where they can be reached; return whether they could."""
+        try:
+            self.remove(uuid)
+        except UnavailableError:
+            return False
+        return True
 
     def remove(self, uuid: UUID) -> None:
         """Remove the files of a row; safe to repeat. What another machine is writing for it, that one removes."""
@@ -114,12 +145,17 @@ class RowFiles:
         return [name for name in found if name.partition(".")[0] not in known]
 
     def remove_strays(self) -> None:
-        """Remove the files that belong to no row; safe to repeat."""
+        """Remove the files that belong to no row, and what killed processes left here; safe to repeat."""
         for name in self.strays():
             (self.directory / name).unlink(missing_ok=True)
             with asking(self) as bucket:
                 if bucket is not None:
                     bucket.remove(name)
+        if getattr(settings, f"{self.setting}_URL"):  # whole files are not here
+            for path in self.directory.glob("*"):
+                with contextlib.suppress(FileNotFoundError):
+                    if time.time() - path.stat().st_ctime > LEFT_SECONDS:
+                        path.unlink()
 
     def _name(self, uuid: UUID) -> str:
         return f"{uuid}{self.suffix}"
@@ -141,9 +177,18 @@ def asking(files: RowFiles) -> Iterator[BucketFolder | None]:
     if not url:
         yield None
         return
-    # The folder beside it, which has the id of the hub, says whose bucket it is.
-    own_folder(BucketFolder.at(settings.TIMELINE_URL), "files")
     try:
+        # The folder beside it, which has the id of the hub, says whose bucket it is.
+        own_folder(BucketFolder.at(settings.TIMELINE_URL), "files")
         yield BucketFolder.at(url)
     except StoreError as error:
-        raise UnavailableError(f"Files cannot be reached: {error.strerror}.", code="files_unreachable") from error
+        raise unreachable(error) from error
+    except UnavailableError as error:
+        if isinstance(error.__cause__, StoreError):
+            raise unreachable(error.__cause__) from error
+        raise
+
+
+def unreachable(error: OSError) -> UnavailableError:
+    """Return what is said of files that cannot be read or written now."""
+    return UnavailableError(f"Files cannot be reached: {error.strerror}.", code="files_unreachable")

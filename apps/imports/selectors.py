@@ -2,7 +2,7 @@
 
 from uuid import UUID
 
-from apps.core.domain.errors import NotFoundError
+from apps.core.domain.errors import NotFoundError, UnavailableError
 from apps.core.domain.scope import Access, Scope
 from apps.imports.models import OPEN_STATES, UPLOADED_STATES, Import, ImportKind, ImportState
 from apps.imports.querysets import ImportQuerySet
@@ -34,5 +34,8 @@ def import_get(access: Access, uuid: UUID) -> Import:
 
 
 def has_file(record: Import) -> bool:
-    """Return whether the file of an import is still there."""
-    return UPLOADS.is_there(record.uuid)
+    """Return whether the file of an import is still there, as far as is known."""
+    try:
+        return UPLOADS.is_there(record.uuid)
+    except UnavailableError:
+        return True

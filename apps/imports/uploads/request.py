@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Iterable
-from contextlib import suppress
 from datetime import timedelta
 from pathlib import PurePosixPath
 from typing import Any
@@ -98,15 +97,15 @@ def import_upload(
         except IntegrityError as error:
             raise ImportOpenError from error
     for one in older:
-        UPLOADS.remove(one.uuid)
+        UPLOADS.try_remove(one.uuid)  # a file of no row is removed later
     try:
         write_part(record.uuid, chunks)
-        UPLOADS.keep(record.uuid, PART)
         require_there(record)
+        UPLOADS.keep(record.uuid, PART)
+        require_there(record)  # it may have been forgotten meanwhile
     except Exception as error:
         Import.objects.filter(pk=record.pk).delete()
-        with suppress(UnavailableError):  # a file of no row is removed later
-            UPLOADS.remove(record.uuid)
+        UPLOADS.try_remove(record.uuid)
         if isinstance(error, OSError | UnavailableError):
             raise UnavailableError("The file could not be stored. Try again later.", code="not_stored") from error
         raise

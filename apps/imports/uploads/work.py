@@ -54,8 +54,9 @@ def imports_continue(
 
 
 def remove_old(clock: Clock) -> None:
-    """Remove the files whose time is over, and those of no row. Raises UnavailableError."""
-    for record in Import.objects.filter(until__lte=utcnow(clock)).exclude(state=ImportState.RUNNING):
+    """Remove the files whose time is over or whose import is, and those of no row. Raises UnavailableError."""
+    over = Q(until__lte=utcnow(clock)) | Q(state__in=[ImportState.DONE, ImportState.UNDONE], until__isnull=False)
+    for record in Import.objects.filter(over).exclude(state=ImportState.RUNNING):
         UPLOADS.remove(record.uuid)
         Import.objects.filter(pk=record.pk, state__in=UPLOADED_STATES).delete()
         Import.objects.filter(pk=record.pk).update(until=None)
@@ -65,12 +66,12 @@ def remove_old(clock: Clock) -> None:
 def import_continue(record: Import, *, seconds: float, clock: Clock = SYSTEM_CLOCK, step: Step = no_step) -> bool:
     """Go on with one import. Return False for one that is out of time, and has more to do at once."""
     is_undoing = record.state == ImportState.UNDOING
-    if record.tries >= MAX_TRIES and not is_undoing:
-        end(record, "interrupted", clock)
-        return True
     try:
         if not is_undoing and not UPLOADS.is_there(record.uuid):
             return True  # It is on its way, or on the disk of another host.
+        if record.tries >= MAX_TRIES and not is_undoing:
+            end(record, "interrupted", clock)
+            return True
         Import.objects.filter(pk=record.pk).update(tries=record.tries + 1)
         is_done = work_on(record, seconds, clock, step)
     except ImportBusyError:
@@ -100,11 +101,14 @@ def work_on(record: Import, seconds: float, clock: Clock, step: Step) -> bool:
         look_at(record, step)
         return True
     else:
+        with try_session_lock(IMPORT_LOCKS, record.pk) as is_alone:
+            if not is_alone:  # nothing is fetched for an import that another process works on
+                raise ImportBusyError
         with UPLOADS.fetched(record.uuid) as path:
             if not import_run(record=record, path=path, name=record.name, seconds=seconds, clock=clock, step=step):
                 return False
-    UPLOADS.remove(record.uuid)
-    Import.objects.filter(pk=record.pk).update(until=None)
+    if UPLOADS.try_remove(record.uuid):
+        Import.objects.filter(pk=record.pk).update(until=None)
     return True
 
 
@@ -130,7 +134,7 @@ def look_at(record: Import, step: Step) -> None:
                 progress=signs_of(record),
             )
         step("looked")
-        values = {"state": ImportState.LOOKED, "kind": record.kind, "looked": counts.as_json()}
+        values = {"state": ImportState.LOOKED, "kind": record.kind, "looked": counts.as_json(), "problem": ""}
         Import.objects.filter(pk=record.pk, state=ImportState.WAITING).update(**values)
 
 
@@ -155,13 +159,13 @@ def end(record: Import, problem: str, clock: Clock, *, is_final: bool = False) -
     if record.state == ImportState.UNDOING:
         found.filter(state=ImportState.UNDOING).update(**ended)
         return
-    is_looked_at = record.state == ImportState.WAITING
-    if is_looked_at or is_final:
-        UPLOADS.remove(record.uuid)
-    if is_looked_at:
-        found.filter(state=ImportState.WAITING).update(state=ImportState.REFUSED, kind=record.kind, **ended)
-    else:
-        kept = {"until": None} if is_final else {}
-        found.filter(state=ImportState.RUNNING).update(
-            state=ImportState.FAILED, finished_at=utcnow(clock), **kept, **ended
-        )
+    if record.state == ImportState.WAITING:
+        changed = found.filter(state=ImportState.WAITING).update(state=ImportState.REFUSED, kind=record.kind, **ended)
+        if changed:
+            UPLOADS.try_remove(record.uuid)
+        return
+    changed = found.filter(state=ImportState.RUNNING).update(
+        state=ImportState.FAILED, finished_at=utcnow(clock), **ended
+    )
+    if changed and is_final and UPLOADS.try_remove(record.uuid):
+        found.update(until=None)

@@ -69,6 +69,11 @@ class PairEncoder:
         """Return the pieces of a text."""
         if len(text) > MAX_CHARS:
             text = f"{text[: MAX_CHARS // 2]} {text[-MAX_CHARS // 2 :]}"
+        found = self._read(text)
+        # There are no pieces for words in capitals.
+        return self._read(text.lower()) if found.letters < KNOWN_LETTERS and text.isupper() else found
+
+    def _read(self, text: str) -> Pieces:
         encoded = self.tokenizer.encode(text, add_special_tokens=False)
         numbers: list[int] = encoded.ids
         letters = unknown = narrow = pieces = 0
@@ -128,7 +133,9 @@ class PairJudge:
             answers = session.run(None, {"token_ids": ids, "parts": parts})[0].tolist()
             for number, answer in zip(batch, answers, strict=True):
                 older, newer = map(encoder.pieces, pairs[read[number]])
-                found[read[number]] = PairAnswer(*answer)._replace(knows_words=older.knows_words_with(newer))
+                replaces, same, both, unrelated = answer
+                known = older.knows_words_with(newer)
+                found[read[number]] = PairAnswer(replaces, same, both, unrelated, known)
         return found
 
     def load(self) -> tuple[PairEncoder, Any]:

@@ -70,7 +70,7 @@ def download_make(*, download_id: int, clock: Clock = SYSTEM_CLOCK, step: Step =
             write_file(download, step)
             finish(download, clock, step)
         except DownloadGoneError:
-            DOWNLOADS.remove(download.uuid)
+            DOWNLOADS.try_remove(download.uuid)
         except Exception as error:  # noqa: BLE001
             # What it says may have something of the person in it; where it comes from has not.
             name, place = type(error).__name__, "".join(traceback.format_tb(error.__traceback__))
@@ -78,8 +78,7 @@ def download_make(*, download_id: int, clock: Clock = SYSTEM_CLOCK, step: Step =
             may_pass = isinstance(error, MemoryHubError) and download.tries < MAX_TRIES
             state = DownloadState.WAITING if may_pass else DownloadState.FAILED
             Download.objects.filter(pk=download.pk).update(state=state)
-            with suppress(UnavailableError):  # the next try takes its place
-                DOWNLOADS.remove(download.uuid)
+            DOWNLOADS.try_remove(download.uuid)  # the next try takes its place
 
 
 def begin(download_id: int) -> Download | None:
@@ -125,17 +124,24 @@ def write_file(download: Download, step: Step) -> None:
     step("written")
 
 
+def require_there(download: Download) -> None:
+    """Raise DownloadGoneError where the row was removed, UserLockedError for a person who is being forgotten."""
+    hold_users([download.user_id])
+    if not Download.objects.select_for_update().filter(pk=download.pk).exists():
+        raise DownloadGoneError
+
+
 def finish(download: Download, clock: Clock, step: Step) -> None:
     """Let the file be taken. Raises DownloadGoneError, and UserLockedError for one who is being forgotten."""
+    with transaction.atomic():
+        require_there(download)
     try:
         DOWNLOADS.keep(download.uuid, ZIP_PART)
     except FileNotFoundError as error:
         raise DownloadGoneError from error
     step("kept")
     with transaction.atomic():
-        hold_users([download.user_id])
-        if not Download.objects.select_for_update().filter(pk=download.pk).exists():
-            raise DownloadGoneError
+        require_there(download)  # it may have been forgotten meanwhile
         now = utcnow(clock)
         download.state, download.ready_at, download.until = DownloadState.READY, now, now + KEPT
         download.save(update_fields=["state", "ready_at", "until", "lines", "size"])

@@ -53,7 +53,7 @@ def download_request(*, user_id: str, language: str, time_zone: str, clock: Cloc
             return found
         if found is not None:
             found.delete()
-            DOWNLOADS.remove(found.uuid)
+            DOWNLOADS.try_remove(found.uuid)  # a file of no row is removed later
         asked, is_new = Download.objects.get_or_create(
             user_id=user_id,
             defaults={"language": language, "time_zone": time_zone, "requested_at": utcnow(clock)},
@@ -89,4 +89,4 @@ def download_remove(*, user_id: str) -> None:
     """Remove the download of a user and its files; safe to repeat."""
     for found in Download.objects.filter(user_id=user_id):
         found.delete()
-        DOWNLOADS.remove(found.uuid)
+        DOWNLOADS.try_remove(found.uuid)  # a file of no row is removed later

@@ -17,7 +17,7 @@ from django.views.decorators.http import require_POST
 from apps.audit.selectors import ActorKind, AuditEntry, EntryFilter, PageStart, entries, entries_page, sentence
 from apps.audit.services import note_object
 from apps.core.domain.clock import SYSTEM_CLOCK, utcnow
-from apps.core.domain.errors import MemoryHubError
+from apps.core.domain.errors import MemoryHubError, UnavailableError
 from apps.core.domain.scope import Scope
 from apps.core.pages.streams import OwnedIterator, ThreadStreamedResponse
 from apps.episodic.selectors import event_counts, kept_days
@@ -214,8 +214,12 @@ def download_throw_away(request: HttpRequest, person: Person) -> HttpResponse:
 def download_file(request: HttpRequest, person: Person, uuid: UUID) -> HttpResponseBase:
     """Send the file. Raises Http404 for one that is not this person's, is not ready or is not kept any more."""
     found = download_ready(person.user_id, uuid)
-    if found is None or not download_file_exists(found):
-        raise Http404
+    try:
+        if found is None or not download_file_exists(found):
+            raise Http404
+    except UnavailableError:
+        messages.error(request, _("The hub cannot reach its files. Try again in a while."))
+        return back()
     note_object("download", found.uuid, scope=person.scope)
     chunks = OwnedIterator(download_pieces(found), on_end=lambda: None)
     headers = {

@@ -1,7 +1,9 @@
 """Files that belong to rows, on this machine and in a bucket: a real server of S3's protocol answers."""
 
+import errno
 import hashlib
 import io
+import os
 from pathlib import Path
 from typing import Any
 from uuid import UUID, uuid4
@@ -9,6 +11,7 @@ from uuid import UUID, uuid4
 import pytest
 
 from apps.core.domain.errors import UnavailableError
+from apps.core.file_roots import expect
 from apps.core.object_storage.bucket import BucketFolder
 from apps.core.row_files import RowFiles
 from apps.people.models import Download
@@ -96,6 +99,9 @@ def test_store_that_does_not_answer_is_said(
     settings.DOWNLOADS_URL = str(bucketed_timeline).replace("timeline", "downloads")
     uuid = written()
     monkeypatch.setattr("apps.core.object_storage.bucket.CONNECT_SECONDS", 0.5)
+    # As in a hub, which asks whose bucket it is.
+    bucketed_timeline.write_text(".store-id", "this hub\n")
+    expect("this hub")
     wire.cut()
     for call in (FILES.is_there, FILES.remove, lambda one: list(FILES.pieces(one)), lambda _: FILES.remove_strays()):
         with pytest.raises(UnavailableError) as refused:
@@ -103,6 +109,46 @@ def test_store_that_does_not_answer_is_said(
         assert refused.value.code == "files_unreachable"
     wire.mend()
     assert b"".join(FILES.pieces(uuid)) == b"all of it"
+    expect("")
+
+
+def test_machine_without_room_for_a_copy_says_so_and_leaves_nothing(
+    bucketed_timeline: BucketFolder, settings: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings.DOWNLOADS_URL = str(bucketed_timeline).replace("timeline", "downloads")
+    uuid = written()
+
+    def full(*_: Any) -> None:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(os, "utime", full)
+    with pytest.raises(UnavailableError, match="No space left"), FILES.fetched(uuid):
+        pass
+    assert list(FILES.directory.iterdir()) == []
+    assert FILES.is_there(uuid)
+
+
+def test_copy_that_is_removed_while_it_is_read_is_no_error(bucketed_timeline: BucketFolder, settings: Any) -> None:
+    settings.DOWNLOADS_URL = str(bucketed_timeline).replace("timeline", "downloads")
+    uuid = written()
+    with FILES.fetched(uuid) as path, path.open("rb") as copy:
+        FILES.remove(uuid)
+        assert copy.read() == b"all of it"
+
+
+def test_copy_of_killed_process_goes_after_a_while(
+    bucketed_timeline: BucketFolder, settings: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings.DOWNLOADS_URL = str(bucketed_timeline).replace("timeline", "downloads")
+    uuid = written()
+    left = FILES.directory / f"{uuid}.left.copy"
+    left.write_bytes(b"x")
+    FILES.remove_strays()
+    assert left.exists()
+    monkeypatch.setattr("apps.core.row_files.LEFT_SECONDS", 0)
+    FILES.remove_strays()
+    assert not left.exists()
+    assert FILES.is_there(uuid)
 
 
 def test_nothing_is_removed_from_bucket_of_another_hub(

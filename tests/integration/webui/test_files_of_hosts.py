@@ -104,6 +104,38 @@ def test_an_upload_that_the_store_does_not_take_leaves_nothing(ana: Client, host
     assert hosts.kept() == []
 
 
+def test_a_store_that_goes_away_loses_neither_the_older_file_nor_the_way_on(
+    ana: Client, hosts: Hosts, wire: Wire
+) -> None:
+    hosts.be("first")
+    ana.post(reverse("webui:bring"), {"file": SimpleUploadedFile(*FILE)})
+    imports_continue()
+    wire.cut()
+    ana.post(reverse("webui:bring"), {"file": SimpleUploadedFile(*FILE)})
+    wire.mend()
+    imports_continue()
+    assert not Import.objects.exists()
+    assert hosts.kept() == []
+
+
+def test_pages_go_on_while_the_store_is_away(ana: Client, hosts: Hosts, wire: Wire) -> None:
+    hosts.be("first")
+    ana.post(reverse("webui:privacy_download"))
+    downloads_continue()
+    ana.post(reverse("webui:bring"), {"file": SimpleUploadedFile(*FILE)})
+    Import.objects.update(state="failed")
+    wire.cut()
+    download, record = Download.objects.get(), Import.objects.get()
+    assert ana.get(reverse("webui:bring_import", args=[record.uuid])).status_code == 200
+    assert "cannot reach its files" in (
+        ana.get(reverse("webui:privacy_file", args=[download.uuid]), follow=True).content.decode()
+    )
+    assert "The file is removed" in ana.post(reverse("webui:privacy_download_remove"), follow=True).content.decode()
+    wire.mend()
+    downloads_continue()
+    assert hosts.kept() == [f"{record.uuid}.upload"]
+
+
 def test_a_store_that_is_away_keeps_an_import_waiting(ana: Client, hosts: Hosts, wire: Wire) -> None:
     hosts.be("first")
     ana.post(reverse("webui:bring"), {"file": SimpleUploadedFile(*FILE)})
@@ -112,7 +144,7 @@ def test_a_store_that_is_away_keeps_an_import_waiting(ana: Client, hosts: Hosts,
     assert (Import.objects.get().state, Import.objects.get().problem) == ("waiting", "files_unreachable")
     wire.mend()
     imports_continue()
-    assert Import.objects.get().state == "looked"
+    assert (Import.objects.get().state, Import.objects.get().problem) == ("looked", "")
 
 
 def test_forgetting_a_person_removes_what_every_host_put_there(ana: Client, hosts: Hosts) -> None:

@@ -290,4 +290,6 @@ def test_it_does_not_say_the_same(one: str, other: str) -> None:
 def test_a_detail_more_says_nearly_the_same() -> None:
     assert restated_share("I like green tea with honey", "I like green tea with sweet honey") == 0.8
     assert restated_share("The ladies are slicing bread", "The women cut the bread") == 1.0
-    assert restated_share("Ana likes green tea", "Ana likes green tea 😊") == 1.0
+    for decorated in ("I like green tea 😊", "I like green tea ☕", "> I like green tea", "✅ I like green tea"):
+        assert restated_share("I like green tea", decorated) == 1.0
+    assert restated_share("Ana likes green tea 👍🏽", "Ana likes green tea 👍") == 1.0

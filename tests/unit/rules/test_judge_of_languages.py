@@ -72,6 +72,12 @@ def test_languages_with_words_are_known() -> None:
     assert [answer is not None and answer.knows_words for answer in answers] == [True] * len(KNOWN)
 
 
+def test_capitals_are_read_as_words() -> None:
+    [answer] = get_pair_judge().read([("ANA LIVES IN BERLIN NOW", "ANA LIVES IN HAMBURG NOW")])
+    assert answer is not None
+    assert answer.knows_words
+
+
 def test_unread_pair_is_unjudged_among_others() -> None:
     use_judge("test-1", get_pair_judge().read)
     first, unread, again = judge_pairs([KNOWN[0], ("Кот спит.", "Кот ест."), KNOWN[0]])

@@ -63,6 +63,19 @@ def test_same_words_in_another_order_are_not_acted_on(texts: tuple[str, str]) ->
     assert effect(weighed(words(0.9), SAME, texts=texts)) == "vetoes"
 
 
+@pytest.mark.parametrize(
+    "texts",
+    [
+        ("The meeting is at 10:30.", "The meeting is at 13:00."),
+        ("The rent is 1250 euros.", "The rent is 1520 euros."),
+        ("The exam is on 2026-01-12.", "The exam is on 2026-02-11."),
+        ("We moved in on 12 March.", "We moved in on 21 March."),
+    ],
+)
+def test_other_numbers_of_the_same_digits_are_no_other_order(texts: tuple[str, str]) -> None:
+    assert weighed(words(0.9), REPLACES, texts=texts).is_decisive
+
+
 def test_texts_whose_words_the_judge_does_not_know_are_not_the_same() -> None:
     assert weighed(NOTHING, SAME._replace(knows_words=False)) == NOTHING
     assert weighed(NOTHING, REPLACES._replace(knows_words=False)).is_decisive

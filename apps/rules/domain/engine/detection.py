@@ -35,8 +35,13 @@ SHORT_WORDS = 5
 _SIGNS = re.compile(r"(?<!\w)[-+−](?=[$€£¥]?\d)")
 _MARKS = re.compile(r"(?<!\w)[-+−](?=[$€£¥]?\d)|[$€£¥%‰°]")
 # What says something without a word: a plus, an arrow, a tick, stars; and what mostly only adds to words: a face.
-_SYMBOLS = re.compile(r"[+<>=~^±×÷\u2190-\u2bff]")
-_FACES = re.compile(r"[\U0001f000-\U0001fbff]|[:;]-?[()]")
+_SYMBOLS = re.compile(r"[+<>=~^±×÷\u2190-\u25ff★☆☐☑☒✗✘❌➕➖\u2b00-\u2bff]")
+_FACES = re.compile(
+    r"[\u2600-\u2604\u2607-\u260f\u2613-\u2716\u2719-\u274b\u274d-\u2794\u2798-\u27bf\U0001f000-\U0001f3fa\U0001f400-\U0001fbff]"
+    r"|[:;]-?[()]"
+)
+# Of a list, a quotation.
+_LEADING = "> →•▪\t"
 
 
 def detect(
@@ -259,6 +264,7 @@ def restated_share(first: str, second: str) -> float:
 
 def have_same_symbols(one: str, other: str) -> bool:
     """Return whether two texts say the same without words: a face on one side alone says nothing else."""
+    one, other = one.lstrip(_LEADING), other.lstrip(_LEADING)
     faces, others = _FACES.findall(one), _FACES.findall(other)
     return _SYMBOLS.findall(one) == _SYMBOLS.findall(other) and (faces == others or not (faces and others))
 

@@ -50,5 +50,6 @@ def judge_pairs(pairs: Iterable[tuple[str, str]]) -> list[PairAnswer | None]:
     new = [pair for pair, answer in known.items() if answer is None]
     for pair, answer in zip(new, _judge.read(new) if new else (), strict=True):
         known[pair] = answer
-        _answers.keep(pair, answer, len(pair[0]) + len(pair[1]))
+        if answer is not None:
+            _answers.keep(pair, answer, len(pair[0]) + len(pair[1]))
     return [known[pair] for pair in wanted]

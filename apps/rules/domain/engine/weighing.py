@@ -47,6 +47,7 @@ CONFIRMED_FROM = 0.99
 # for training that both hold and that the words would decide, 30 and 27).
 ONE_WORD_VETO_BELOW = 0.02
 _DIGITS = re.compile(r"\d+")
+_ATOM = re.compile(r"\d+|[^\W\d_]")
 # "A man ...", "some people ...": of whom another text speaks may be another one.
 _INDEFINITE = re.compile(
     r"(?:an?|two|three|four|five|some|several|many|there (?:is|are|was|were)|people|men|women|children|kids|somebody"
@@ -283,9 +284,9 @@ def may_join_alone(older: str, newer: str) -> bool:
 
 
 def are_in_other_order(one: str, other: str) -> bool:
-    """Return whether two texts have the same letters and digits in another order."""
-    letters, others = ([letter for letter in text.casefold() if letter.isalnum()] for text in (one, other))
-    return letters != others and sorted(letters) == sorted(others)
+    """Return whether two texts have the same letters and numbers in another order. 13:00 is not 10:30."""
+    atoms, others = (_ATOM.findall(text.casefold()) for text in (one, other))
+    return atoms != others and sorted(atoms) == sorted(others)
 
 
 def have_one_frame(words: frozenset[str], others: frozenset[str]) -> bool:
