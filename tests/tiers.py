@@ -51,6 +51,8 @@ PATHS = {
     "deep": (
         "hostile/",
         "integration/accounts/test_bound_attacks.py",
+        "integration/core/test_object_storage.py",
+        "integration/episodic/test_bucket.py",
         "integration/admin/",
         "integration/cockpit/",
         "integration/webui/",
