@@ -60,7 +60,7 @@ class RowFiles:
         path, whole = self.file(uuid, part), self._name(uuid)
         with asking(self) as bucket:
             if bucket is None:
-                path.replace(self.directory / whole)
+                path.replace(self.file(uuid, self.suffix))
                 return
             with path.open("rb") as stream:
                 sha256 = hashlib.file_digest(stream, "sha256").hexdigest()
@@ -71,8 +71,7 @@ class RowFiles:
     def is_there(self, uuid: UUID) -> bool:
         """Return whether a row has its whole file."""
         with asking(self) as bucket:
-            whole = self._name(uuid)
-            return (self.directory / whole).exists() if bucket is None else bucket.exists(whole)
+            return self.file(uuid, self.suffix).exists() if bucket is None else bucket.exists(self._name(uuid))
 
     def pieces(self, uuid: UUID) -> Iterator[bytes]:
         """Yield the whole file of a row in parts. Raises FileNotFoundError."""
@@ -80,7 +79,7 @@ class RowFiles:
             if bucket is not None:
                 yield from bucket.pieces(self._name(uuid))
                 return
-            with (self.directory / self._name(uuid)).open("rb") as file:
+            with self.file(uuid, self.suffix).open("rb") as file:
                 while piece := file.read(PIECE_BYTES):
                     yield piece
 
@@ -92,15 +91,13 @@ class RowFiles:
         """
         with asking(self) as bucket:
             if bucket is None:
-                yield self.directory / self._name(uuid)
+                yield self.file(uuid, self.suffix)
                 return
-            path: Path | None = None
+            path = self._copy(bucket, uuid)
             try:
-                path = self._copy(bucket, uuid)
                 yield path
             finally:
-                if path is not None:
-                    path.unlink(missing_ok=True)
+                path.unlink(missing_ok=True)
 
     def _copy(self, bucket: BucketFolder, uuid: UUID) -> Path:
         """Return a copy of the whole file of a row on this machine, of the same age."""
@@ -140,31 +137,26 @@ class RowFiles:
     def strays(self) -> list[str]:
         """Return the names of files that belong to no row, such as those of a process that was killed."""
         with asking(self) as bucket:
-            found = sorted({*self._names_here(), *(bucket.names() if bucket else ())})
+            here = [path.name for path in self.directory.glob("*")]
+            found = sorted({*here, *(bucket.names() if bucket else ())})
         known = {str(uuid) for uuid in self.model.objects.values_list("uuid", flat=True)} if found else set()
         return [name for name in found if name.partition(".")[0] not in known]
 
     def remove_strays(self) -> None:
         """Remove the files that belong to no row, and what killed processes left here; safe to repeat."""
-        for name in self.strays():
-            (self.directory / name).unlink(missing_ok=True)
-            with asking(self) as bucket:
+        strays = self.strays()
+        with asking(self) as bucket:
+            for name in strays:
+                (self.directory / name).unlink(missing_ok=True)
                 if bucket is not None:
                     bucket.remove(name)
-        if getattr(settings, f"{self.setting}_URL"):  # whole files are not here
-            for path in self.directory.glob("*"):
+            for path in self.directory.glob("*") if bucket else ():  # whole files are not here
                 with contextlib.suppress(FileNotFoundError):
                     if time.time() - path.stat().st_ctime > LEFT_SECONDS:
                         path.unlink()
 
     def _name(self, uuid: UUID) -> str:
         return f"{uuid}{self.suffix}"
-
-    def _names_here(self) -> list[str]:
-        try:
-            return [path.name for path in self.directory.iterdir()]
-        except FileNotFoundError:
-            return []
 
 
 @contextmanager

@@ -26,11 +26,17 @@ FILES = RowFiles("DOWNLOADS", Download, ".zip")
 PART = ".zip.part"
 
 
+@pytest.fixture
+def bucketed_downloads(bucketed_timeline: BucketFolder, settings: Any) -> BucketFolder:
+    """Where whole files are, in the bucket of this process."""
+    settings.DOWNLOADS_URL = str(bucketed_timeline).replace("timeline", "downloads")
+    return BucketFolder.at(settings.DOWNLOADS_URL)
+
+
 @pytest.fixture(params=["here", "bucket"])
-def place(request: pytest.FixtureRequest, settings: Any) -> str:
+def place(request: pytest.FixtureRequest) -> str:
     if request.param == "bucket":
-        timeline = request.getfixturevalue("bucketed_timeline")
-        settings.DOWNLOADS_URL = str(timeline).replace("timeline", "downloads")
+        request.getfixturevalue("bucketed_downloads")
     return str(request.param)
 
 
@@ -93,10 +99,10 @@ def test_files_of_no_row_are_strays() -> None:
     assert not FILES.is_there(gone)
 
 
+@pytest.mark.usefixtures("bucketed_downloads")
 def test_store_that_does_not_answer_is_said(
-    bucketed_timeline: BucketFolder, settings: Any, wire: Wire, monkeypatch: pytest.MonkeyPatch
+    bucketed_timeline: BucketFolder, wire: Wire, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    settings.DOWNLOADS_URL = str(bucketed_timeline).replace("timeline", "downloads")
     uuid = written()
     monkeypatch.setattr("apps.core.object_storage.bucket.CONNECT_SECONDS", 0.5)
     # As in a hub, which asks whose bucket it is.
@@ -109,13 +115,10 @@ def test_store_that_does_not_answer_is_said(
         assert refused.value.code == "files_unreachable"
     wire.mend()
     assert b"".join(FILES.pieces(uuid)) == b"all of it"
-    expect("")
 
 
-def test_machine_without_room_for_a_copy_says_so_and_leaves_nothing(
-    bucketed_timeline: BucketFolder, settings: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    settings.DOWNLOADS_URL = str(bucketed_timeline).replace("timeline", "downloads")
+@pytest.mark.usefixtures("bucketed_downloads")
+def test_machine_without_room_for_a_copy_says_so_and_leaves_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
     uuid = written()
 
     def full(*_: Any) -> None:
@@ -128,18 +131,16 @@ def test_machine_without_room_for_a_copy_says_so_and_leaves_nothing(
     assert FILES.is_there(uuid)
 
 
-def test_copy_that_is_removed_while_it_is_read_is_no_error(bucketed_timeline: BucketFolder, settings: Any) -> None:
-    settings.DOWNLOADS_URL = str(bucketed_timeline).replace("timeline", "downloads")
+@pytest.mark.usefixtures("bucketed_downloads")
+def test_copy_that_is_removed_while_it_is_read_is_no_error() -> None:
     uuid = written()
     with FILES.fetched(uuid) as path, path.open("rb") as copy:
         FILES.remove(uuid)
         assert copy.read() == b"all of it"
 
 
-def test_copy_of_killed_process_goes_after_a_while(
-    bucketed_timeline: BucketFolder, settings: Any, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    settings.DOWNLOADS_URL = str(bucketed_timeline).replace("timeline", "downloads")
+@pytest.mark.usefixtures("bucketed_downloads")
+def test_copy_of_killed_process_goes_after_a_while(monkeypatch: pytest.MonkeyPatch) -> None:
     uuid = written()
     left = FILES.directory / f"{uuid}.left.copy"
     left.write_bytes(b"x")
@@ -152,14 +153,12 @@ def test_copy_of_killed_process_goes_after_a_while(
 
 
 def test_nothing_is_removed_from_bucket_of_another_hub(
-    bucketed_timeline: BucketFolder, settings: Any, monkeypatch: pytest.MonkeyPatch
+    bucketed_timeline: BucketFolder, bucketed_downloads: BucketFolder, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    settings.DOWNLOADS_URL = str(bucketed_timeline).replace("timeline", "downloads")
-    theirs = BucketFolder.at(settings.DOWNLOADS_URL)
-    theirs.put_new(f"{uuid4()}.zip", io.BytesIO(b"theirs"), hashlib.sha256(b"theirs").hexdigest())
+    bucketed_downloads.put_new(f"{uuid4()}.zip", io.BytesIO(b"theirs"), hashlib.sha256(b"theirs").hexdigest())
     bucketed_timeline.write_text(".store-id", "another hub\n")
     monkeypatch.setattr("apps.core.file_roots.store_id", lambda: "this hub")
     with pytest.raises(UnavailableError) as refused:
         FILES.remove_strays()
     assert refused.value.code == "files_elsewhere"
-    assert len(theirs.names()) == 1
+    assert len(bucketed_downloads.names()) == 1

@@ -36,10 +36,7 @@ _SIGNS = re.compile(r"(?<!\w)[-+−](?=[$€£¥]?\d)")
 _MARKS = re.compile(r"(?<!\w)[-+−](?=[$€£¥]?\d)|[$€£¥%‰°]")
 # What says something without a word: a plus, an arrow, a tick, stars; and what mostly only adds to words: a face.
 _SYMBOLS = re.compile(r"[+<>=~^±×÷\u2190-\u25ff★☆☐☑☒✗✘❌➕➖\u2b00-\u2bff]")
-_FACES = re.compile(
-    r"[\u2600-\u2604\u2607-\u260f\u2613-\u2716\u2719-\u274b\u274d-\u2794\u2798-\u27bf\U0001f000-\U0001f3fa\U0001f400-\U0001fbff]"
-    r"|[:;]-?[()]"
-)
+_FACES = re.compile(r"(?![★☆☐☑☒✗✘❌➕➖➗])[\u2600-\u27bf\U0001f000-\U0001f3fa\U0001f400-\U0001fbff]|[:;]-?[()]")
 # Of a list, a quotation.
 _LEADING = "> →•▪\t"
 
