@@ -13,6 +13,7 @@ from django.conf import settings
 
 from apps.core.restart import request_restart
 from tests.system.hub import Hub, alive, wait_for
+from tests.system.test_web_processes import ask
 
 pytestmark = pytest.mark.xdist_group("another hub")
 
@@ -49,6 +50,12 @@ def test_a_hub_that_says_it_is_ready_is(hub):
 def test_printed_key_opens_hub_and_another_does_not(hub):
     assert hub.get("/api/keys", hub.key) == 200
     assert hub.get("/api/keys", hub.key[::-1]) == 401
+
+
+def test_memory_that_names_nobody_is_of_the_default_user_from_the_first_start_on(hub):
+    assert "Default user       owner" in hub.said()
+    status, saved = ask(hub, "POST", "/api/semantic/memories", {"content": "The bins are emptied on Mondays."})
+    assert (status, saved["memory"]["user_id"]) == (201, "owner")
 
 
 def test_static_files_are_served(hub):
