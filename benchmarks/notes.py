@@ -16,6 +16,7 @@ import apsw
 import numpy as np
 from django.conf import settings
 
+from apps.core import file_roots
 from apps.core.domain.scope import system_access
 from apps.llm.services import embed_texts, get_embedder
 from apps.notes.domain.places import folder_name
@@ -211,6 +212,9 @@ def private_directories() -> Iterator[None]:
     try:
         for name in names:
             setattr(settings, name, place / name.lower())
+        own = Path(settings.NOTES_DIR) / "users"
+        own.mkdir(parents=True)
+        file_roots.write_id(own, file_roots.store_id())
         yield
     finally:
         for name, path in before.items():

@@ -59,6 +59,7 @@ READING_COMMANDS: frozenset[str] = frozenset(
         "bench",
         "bench_chinese",
         "bench_exports",
+        "bench_languages",
         "bench_memory",
         "bench_context",
         "bench_notes",

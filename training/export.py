@@ -1,4 +1,4 @@
-"""Write the trained judge as an ONNX model of integers into the product, with its tokenizer and checksums.
+"""Write the trained judge as an ONNX model of integers into the product, with its checksum.
 
 `uv run python -m training.export FOLDER --name pairs-1`, where FOLDER is what `training.train` wrote.
 """
@@ -6,7 +6,6 @@
 import argparse
 import hashlib
 import json
-import shutil
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -15,15 +14,12 @@ import numpy as np
 
 from apps.llm.domain.pair_answer import ANSWERS
 from apps.llm.embedding.minilm.arithmetic import Int8
-from apps.llm.embedding.minilm.encoder import HEAD_SIZE, HEADS, EncoderBuilder
+from apps.llm.embedding.minilm.encoder import HEAD_SIZE, HEADS, VECTORS, EncoderBuilder
 from apps.llm.embedding.minilm.onnx_graph import GraphBuilder
 from apps.llm.embedding.minilm.source import DIMENSION
 from apps.llm.pair_judge.judge import FOLDER
 
-RENAMED = {
-    "words.weight": "embeddings.word_embeddings.weight",
-    "positions.weight": "embeddings.position_embeddings.weight",
-}
+POSITIONS = {"positions.weight": "embeddings.position_embeddings.weight"}
 
 
 @dataclass(frozen=True)
@@ -31,9 +27,9 @@ class PairBuilder(EncoderBuilder):
     """Like the encoder, with two texts in one sequence, and a layer that answers."""
 
     def build_answers(self, layers: int) -> str:
-        """Return the four probabilities, (batch, 4), of `token_ids` and `parts` (0: padding, 1: older, 2: newer)."""
+        """Return the four probabilities, (batch, 4), of `vectors` and `parts` (0: padding, 1: older, 2: newer)."""
         graph = self.graph
-        shape = graph.op("Shape", "token_ids")
+        shape = graph.op("Shape", "parts")
         parts = graph.op("Cast", "parts", to=1)
         mask = graph.op("Clip", parts, graph.constant(0, np.float32), graph.constant(1, np.float32))
         heads_shape = graph.op("Concat", shape, self.sizes(HEADS, HEAD_SIZE), axis=0)
@@ -67,14 +63,14 @@ def build(weights: dict[str, Any]) -> Any:
     named["embeddings.token_type_embeddings.weight"] = np.zeros((1, DIMENSION), np.float32)
     graph = GraphBuilder()
     builder = PairBuilder(graph, named, Int8())
-    return graph.model(("token_ids", "parts"), builder.build_answers(layers), len(ANSWERS))
+    return graph.model(("parts",), builder.build_answers(layers), len(ANSWERS), vectors={VECTORS: DIMENSION})
 
 
 def rename(name: str) -> str:
     """Return the published name of a weight."""
     if name.startswith("LayerNorm"):
         return f"embeddings.{name}"
-    return RENAMED.get(name, f"encoder.{name}" if name.startswith("layer.") else name)
+    return POSITIONS.get(name, f"encoder.{name}" if name.startswith("layer.") else name)
 
 
 def main() -> None:
@@ -87,12 +83,10 @@ def main() -> None:
     args.to.mkdir(parents=True, exist_ok=True)
     weights = dict(np.load(args.folder / "network.npz"))
     (args.to / "pairs.onnx").write_bytes(build(weights).SerializeToString(deterministic=True))
-    shutil.copyfile(args.folder / "tokenizer.json", args.to / "tokenizer.json")
-    names = ("pairs.onnx", "tokenizer.json")
-    digests = {name: hashlib.sha256((args.to / name).read_bytes()).hexdigest() for name in names}
-    told = {"name": args.name, "answers": list(ANSWERS), "sha256": digests}
+    digest = hashlib.sha256((args.to / "pairs.onnx").read_bytes()).hexdigest()
+    told = {"name": args.name, "answers": list(ANSWERS), "sha256": {"pairs.onnx": digest}}
     (args.to / "model.json").write_text(json.dumps(told, indent=2) + "\n", encoding="utf-8")
-    print({name: (args.to / name).stat().st_size for name in names})
+    print((args.to / "pairs.onnx").stat().st_size)
 
 
 if __name__ == "__main__":

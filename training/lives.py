@@ -2,7 +2,7 @@
 
 import random
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -146,14 +146,3 @@ def read_frames(paths: Iterable[Path]) -> list[Frame]:
                 frame.slots[name.rstrip(":")] = [entry.strip() for entry in text.split(" | ")]
         found.append(frame)
     return found
-
-
-def texts_of(lives: Sequence[Life], frames: Sequence[Frame]) -> Iterator[str]:
-    """Yield every text, for the vocabulary."""
-    for life in lives:
-        yield from life.holding
-        yield from (text for _, _, text in life.later)
-    for frame in frames:
-        yield from frame.phrasings
-        for entries in frame.slots.values():
-            yield from entries

@@ -1,7 +1,5 @@
 """The network of the judge: the lower part of multilingual-e5-small reads two texts as one, and four answers follow."""
 
-from collections.abc import Sequence
-
 import numpy as np
 import torch
 from torch import Tensor, nn
@@ -64,20 +62,22 @@ class Layer(nn.Module):
 
 
 class Network(nn.Module):
-    """Two texts in, four logits out."""
+    """The vectors of the pieces of two texts in, four logits out."""
 
-    def __init__(self, pieces: int, layers: int = len(KEPT_LAYERS), drop: float = 0.1) -> None:
+    def __init__(self, layers: int = len(KEPT_LAYERS), drop: float = 0.1) -> None:
         super().__init__()
-        self.words = nn.Embedding(pieces, WIDTH)
         self.positions = nn.Embedding(POSITIONS, WIDTH)
         self.LayerNorm = nn.LayerNorm(WIDTH, eps=EPSILON)
         self.layer = nn.ModuleList(Layer(drop) for _ in range(layers))
         self.drop = nn.Dropout(drop)
         self.classifier = nn.Linear(4 * WIDTH, len(ANSWERS))
 
-    def forward(self, ids: Tensor, parts: Tensor) -> Tensor:
-        """Return the logits. ids, parts: (batch, tokens); parts: 1 for the older text, 2 for the newer, 0 for none."""
-        x = self.LayerNorm(self.words(ids) + self.positions.weight[: ids.shape[1]])
+    def forward(self, vectors: Tensor, parts: Tensor) -> Tensor:
+        """Return the logits. vectors: (batch, tokens, width).
+
+        parts: (batch, tokens), 1 for the older text, 2 for the newer, 0 for none.
+        """
+        x = self.LayerNorm(vectors + self.positions.weight[: vectors.shape[1]])
         allowed = (parts > 0)[:, None, None, :]
         for layer in self.layer:
             x = layer(x, allowed)
@@ -92,19 +92,16 @@ def mean_of(x: Tensor, chosen: Tensor) -> Tensor:
     return (x * chosen[:, :, None]).sum(1) / chosen.sum(1, keepdim=True).clamp(min=1)
 
 
-def start_from(trunk: Trunk, pieces: Sequence[int], seed: int) -> Network:
-    """Return a network with the weights of the trunk. pieces: which of its vocabulary are kept."""
+def start_from(trunk: Trunk, seed: int) -> Network:
+    """Return a network with the weights of the trunk."""
     torch.manual_seed(seed)
-    network = Network(len(pieces))
-    count = trunk.tensors["emb.word"].size // 18 * 32 // WIDTH
-    words = trunk.read("emb.word", count, WIDTH)[np.asarray(pieces)]
+    network = Network()
 
     def put(parameter: Tensor, values: np.ndarray) -> None:
         with torch.no_grad():
             parameter.copy_(torch.from_numpy(np.ascontiguousarray(values)))
 
     types = trunk.tensors["emb.type"].size // (4 * WIDTH)
-    put(network.words.weight, words)
     put(
         network.positions.weight,
         trunk.read("emb.pos", POSITIONS, WIDTH) + trunk.read("emb.type", types, WIDTH)[0],

@@ -214,12 +214,6 @@ class Bank:
             for lang in matter.phrasings:
                 self.by_subject[matter.subject, lang].append(matter)
 
-    def texts(self) -> Iterator[str]:
-        """Yield every phrasing and value."""
-        for matter in self.matters:
-            for lang in matter.phrasings:
-                yield from (*matter.phrasings[lang], *matter.values[lang])
-
     def name(self, subject: str, lang: str) -> str:
         """Return a name for the subject of a matter: of the few of the lists, or of very many."""
         if self.pools and subject in POOLED and self.chance.random() < 0.7:

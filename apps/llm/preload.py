@@ -24,7 +24,7 @@ def models_preload() -> None:
             get_pair_judge().load()
     if has_e5():
         with suppress(EmbeddingUnavailableError):
-            share_session(E5Embedder(1).check()["encoder.onnx"])
+            share_session(E5Embedder(1).check())
 
 
 def has_e5() -> bool:

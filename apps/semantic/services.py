@@ -68,7 +68,7 @@ from apps.semantic.memories.managed import (
     managed_write,
 )
 from apps.semantic.memories.mend import REPLACED, current_successor, memory_hold
-from apps.semantic.memories.reembed import outdated_words, refresh_words
+from apps.semantic.memories.reembed import outdated_words, reembed, reembed_needed, refresh_words
 from apps.semantic.memories.save import memory_save, memory_save_many
 from apps.semantic.memories.update import MemoryEdit, memory_set_household, memory_update
 from apps.semantic.memories.writer import SaveResult

@@ -22,8 +22,8 @@ NEEDED = (
     "memoryhub.urls",
     "memoryhub.web.gateway",
     "memoryhub.web.server",
+    "sentencepiece",
     "servestatic",
-    "tokenizers",
     "uvicorn.lifespan.on",
     "uvicorn.loops.auto",
 )

@@ -22,12 +22,12 @@ from apps.core.domain.clock import SYSTEM_CLOCK, utcnow
 from apps.core.domain.scope import Permission, Scope
 from apps.core.models import ApiKey
 from apps.core.processes import live_processes
-from apps.core.terminal import say, step
+from apps.core.terminal import progress_bar, say, step
 from apps.events.services import schedules_ensure
-from apps.llm.services import configured_space, prices_ensure
+from apps.llm.services import EmbeddingSpaceMismatchError, configured_space, get_embedder, prices_ensure
 from apps.notes.services import notes_prepare
 from apps.people.services import memberships_review
-from apps.semantic.services import outdated_words, refresh_words
+from apps.semantic.services import outdated_words, reembed, reembed_needed, refresh_words
 from memoryhub.config.hub import choose_default_user
 from memoryhub.config.shared import KEY_NAME, settings_facts
 from memoryhub.postgres import check
@@ -81,7 +81,10 @@ def prepare(*, adopt_files: bool = False, patience: float = PATIENCE_SECONDS) ->
             require_own_key()
         with step("Preparing the embedding model"):
             call_command("prepare_models", verbosity=0)
-            configured_space()
+            has_old_vectors = are_of_earlier_version()
+        if has_old_vectors:
+            with step("Making the vectors of memories anew with the new version of the model"):
+                renew_vectors()
         if outdated_words().exists():
             with step("Updating keyword documents"):
                 refresh_words()
@@ -95,6 +98,27 @@ def prepare(*, adopt_files: bool = False, patience: float = PATIENCE_SECONDS) ->
             schedules_ensure(specs=SCHEDULES)
             prices_ensure()
             return first_credentials()
+
+
+def are_of_earlier_version() -> bool:
+    """Return whether the stored vectors are of an earlier version of the delivered model.
+
+    Raises EmbeddingSpaceMismatchError when they are of another model.
+    """
+    try:
+        configured_space()
+    except EmbeddingSpaceMismatchError as error:
+        if error.is_new_version:
+            return True
+        raise
+    return False
+
+
+def renew_vectors() -> None:
+    """Make every vector of memories with the present model; where it was cut off, the next start goes on."""
+    embedder = get_embedder()
+    with progress_bar("Embedding", reembed_needed(embedder)) as advance:
+        reembed(embedder=embedder, progress=advance)
 
 
 def require_own_key() -> None:

@@ -23,7 +23,8 @@ def hub(make_place, worker_id, django_db_setup):
         connection.execute(f"CREATE DATABASE {name} OWNER memoryhub")
     host = quote(settings.DATABASES["default"]["HOST"], safe="")
     hub = Hub(make_place() / "hub", DATABASE_URL=f"postgresql://memoryhub@{host}/{name}")
-    hub.rows = lambda: list(server.connect(dbname=name, user="postgres").execute(ROWS))
+    hub.execute = lambda statement: server.connect(dbname=name, user="postgres").execute(statement)
+    hub.rows = lambda: list(hub.execute(ROWS))
     yield hub
     with server.connect(dbname="postgres", user="postgres") as connection:
         connection.execute(f"DROP DATABASE {name} WITH (FORCE)")
@@ -54,13 +55,27 @@ def test_hub_of_minilm_keeps_its_vectors_until_it_is_told_otherwise(hub, tmp_pat
     said = run(hub, "reembed", "--embedder", "e5", **UNSET)
     assert "2 vectors computed by multilingual-e5-small" in said
     run(hub, "prepare", **UNSET)
-    assert [model for _, model in hub.rows()] == ["multilingual-e5-small/1"] * 2
+    assert [model for _, model in hub.rows()] == ["multilingual-e5-small/2"] * 2
+
+
+def test_vectors_of_an_earlier_version_of_the_model_are_made_anew_at_the_start(hub, tmp_path):
+    run(hub, "prepare", **UNSET)
+    save(hub, tmp_path, **UNSET)
+    before = hub.rows()
+    hub.execute("UPDATE llm_embeddingspace SET model = 'multilingual-e5-small/1'")
+    said = hub.command("prepare", **UNSET)
+    assert said.returncode == 0, said.stderr
+    assert "Embedding: 2/2" in said.stdout + said.stderr
+    after = hub.rows()
+    assert [model for _, model in after] == ["multilingual-e5-small/2"] * 2
+    assert not {row for row, _ in before} & {row for row, _ in after}
+    assert "anew" not in run(hub, "prepare", **UNSET)
 
 
 def test_new_hub_saves_vectors_of_e5_and_needs_no_other_model(hub, tmp_path):
     run(hub, "prepare", **UNSET)
     save(hub, tmp_path, **UNSET)
-    assert [model for _, model in hub.rows()] == ["multilingual-e5-small/1"] * 2
+    assert [model for _, model in hub.rows()] == ["multilingual-e5-small/2"] * 2
     assert not (hub.data_dir / "models").exists()
     refused = hub.command("prepare", MEMORYHUB_EMBEDDER="minilm")
     assert refused.returncode

@@ -5,9 +5,6 @@ import json
 from pathlib import Path
 from typing import Any
 
-# Tokenizers by the SHA-256 of their file: the delivered models have one vocabulary, which takes 13 MB.
-_READ: dict[str, Any] = {}
-
 
 class DeliveredModelError(Exception):
     """The files of a delivered model are missing or damaged."""
@@ -34,21 +31,6 @@ def checked_files(folder: Path, what: str) -> dict[str, Path]:
         if found != digest:
             raise DeliveredModelError(f"{name} of {what} is damaged: its SHA-256 differs.")
     return {name: folder / name for name in told}
-
-
-def new_tokenizer(file: Path) -> Any:
-    """Return a tokenizer of its own, to be set up; the pieces of one vocabulary are in memory once."""
-    from tokenizers import Tokenizer
-
-    content = file.read_text(encoding="utf-8")
-    digest = hashlib.sha256(content.encode()).hexdigest()
-    if digest not in _READ:
-        _READ[digest] = Tokenizer.from_str(content)
-    read = _READ[digest]
-    tokenizer = Tokenizer(read.model)
-    for part in ("normalizer", "pre_tokenizer", "post_processor", "decoder"):
-        setattr(tokenizer, part, getattr(read, part))
-    return tokenizer
 
 
 def unreadable(what: str, error: Exception) -> DeliveredModelError:

@@ -1,15 +1,16 @@
-"""What embedders on this machine have in common: a tokenizer and an ONNX Runtime session, loaded at the first use."""
+"""What embedders on this machine have in common: an ONNX Runtime session that is loaded at the first use."""
 
 import os
 import threading
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import numpy.typing as npt
 
 from apps.core.domain.caches import SizedCache
 from apps.llm.domain.embedder import EmbeddingSpaceId, TextRole, Vectors, check_texts
@@ -28,9 +29,8 @@ _SHARED: dict[Path, Any] = {}
 
 @dataclass(frozen=True)
 class LocalRuntime:
-    """A tokenizer, an ONNX Runtime session, and the threads for several batches."""
+    """An ONNX Runtime session, and the threads for several batches."""
 
-    tokenizer: Any
     session: Any
     pool: ThreadPoolExecutor
 
@@ -50,16 +50,20 @@ class LocalEmbedder(ABC):
         self._known_share = SHARES.remember(self._measure_share)
 
     @abstractmethod
-    def open_files(self) -> tuple[Any, Path]:
-        """Return the tokenizer, which cuts texts, and the model. Raises EmbeddingUnavailableError."""
+    def open_files(self) -> Path:
+        """Open what `cut` needs, and return the file of the model. Raises EmbeddingUnavailableError."""
 
     @abstractmethod
-    def count_known(self, tokenizer: Any, text: str) -> float:
-        """Return the share of a text that is in the vocabulary; 1 for a text without anything to know."""
+    def cut(self, text: str, role: TextRole) -> list[int]:
+        """Return the numbers that the model reads of a text, once the files are open."""
 
-    def phrase(self, text: str, role: TextRole) -> str:
-        """Return a text as the model wants it in a role."""
-        return text
+    @abstractmethod
+    def count_known(self, text: str) -> float:
+        """Return the share of a text that is in the vocabulary, once the files are open; 1 for one of nothing."""
+
+    def inputs(self, numbers: npt.NDArray[np.int32]) -> Mapping[str, npt.NDArray[Any]]:
+        """Return what the model reads of texts, by its names. numbers: (texts, longest)."""
+        return {"token_ids": numbers}
 
     def load(self) -> None:
         """Load the model now rather than at the first text. Raises EmbeddingUnavailableError."""
@@ -77,7 +81,7 @@ class LocalEmbedder(ABC):
         if not texts:
             return vectors
         runtime = self.load_runtime()
-        tokens = [runtime.tokenizer.encode(self.phrase(text[:MAX_CHARS], role)).ids for text in texts]
+        tokens = [self.cut(text[:MAX_CHARS], role) for text in texts]
 
         def run(batch: list[int]) -> None:
             """Fill in the vectors of one batch, padded to its longest text."""
@@ -86,7 +90,7 @@ class LocalEmbedder(ABC):
             for row, position in enumerate(batch):
                 ids[row, : len(tokens[position])] = tokens[position]
                 mask[row, : len(tokens[position])] = 1
-            vectors[batch] = runtime.session.run(None, {"token_ids": ids, "mask": mask})[0]
+            vectors[batch] = runtime.session.run(None, {**self.inputs(ids), "mask": mask})[0]
 
         batches = list(batches_by_length([len(ids) for ids in tokens], BATCH_TOKENS))
         # A single batch, as every search is, need not wait for the batches of others.
@@ -100,18 +104,18 @@ class LocalEmbedder(ABC):
 
     def _measure_share(self, text: str) -> float:
         """Return the share of a text that is known. Raises EmbeddingInputError."""
-        tokenizer = self.load_runtime().tokenizer
+        self.load_runtime()
         (text,) = check_texts([text])
-        return self.count_known(tokenizer, text)
+        return self.count_known(text)
 
     def load_runtime(self) -> LocalRuntime:
         """Return what computes vectors, loaded at the first use. Raises EmbeddingUnavailableError."""
         if self._runtime is None:
             with self._lock:
                 if self._runtime is None:
-                    tokenizer, model = self.open_files()
+                    session = open_session(self.open_files())
                     pool = ThreadPoolExecutor(self._threads, thread_name_prefix="embedder")
-                    self._runtime = LocalRuntime(tokenizer, open_session(model), pool)
+                    self._runtime = LocalRuntime(session, pool)
         return self._runtime
 
 

@@ -4,6 +4,7 @@ from django.db import connection, transaction
 
 from apps.core.domain.clock import SYSTEM_CLOCK, Clock, utcnow
 from apps.llm.domain.embedder import Embedder, EmbeddingError, EmbeddingSpaceId
+from apps.llm.embedding.e5.embedder import MODEL as E5
 from apps.llm.embedding.embedder import follow_recorded, get_embedder
 from apps.llm.models import EmbeddingSpace
 from apps.llm.selectors import active_space
@@ -26,6 +27,11 @@ class EmbeddingSpaceMismatchError(EmbeddingError):
         )
         self.stored = stored
         self.configured = configured
+
+    @property
+    def is_new_version(self) -> bool:
+        """Return whether the stored vectors are of another version of the delivered model, which `prepare` replaces."""
+        return {space.model.partition("/")[0] for space in (self.stored, self.configured)} == {E5}
 
 
 def ensure_space(embedder: Embedder, *, clock: Clock = SYSTEM_CLOCK) -> EmbeddingSpace:

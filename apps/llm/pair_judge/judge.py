@@ -10,16 +10,17 @@ from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
+from unicodedata import category
 
 import numpy as np
 
 from apps.core.domain.caches import SizedCache
 from apps.llm.domain.pair_answer import PairAnswer
 from apps.llm.embedding.batches import batches_by_length
-from apps.llm.embedding.delivered import DeliveredModelError, checked_files, new_tokenizer, read_description
+from apps.llm.embedding.delivered import DeliveredModelError, checked_files, read_description
 from apps.llm.embedding.local import open_session
+from apps.llm.embedding.vocabulary.vocabulary import BEGIN, END, PAD, UNKNOWN, Vocabulary, get_vocabulary
 
-BOS, PAD, EOS, UNKNOWN = 0, 1, 2, 3
 # Of each text. Of a longer one the beginning and the end are read.
 MOST_TOKENS = 96
 MAX_CHARS = 4_000
@@ -53,16 +54,17 @@ class Pieces(NamedTuple):
 class PairEncoder:
     """Turns pairs of texts into numbers, for training and answering alike.
 
-    tokenizer: of the `tokenizers` library, without special tokens.
+    Raises DeliveredModelError.
     """
 
-    def __init__(self, tokenizer: Any) -> None:
-        self.tokenizer = tokenizer
+    def __init__(self, vocabulary: Vocabulary) -> None:
+        self.vocabulary = vocabulary
+        vocabulary.open()
         self.pieces = _cache.remember(self._encode)
 
     def pair(self, older: str, newer: str) -> tuple[list[int], list[int]]:
         """Return the numbers of a pair, and to which text each belongs: 1 for the older one, 2 for the newer one."""
-        first, second = [BOS, *self.pieces(older).numbers, EOS], [EOS, *self.pieces(newer).numbers, EOS]
+        first, second = [BEGIN, *self.pieces(older).numbers, END], [END, *self.pieces(newer).numbers, END]
         return first + second, [1] * len(first) + [2] * len(second)
 
     def _encode(self, text: str) -> Pieces:
@@ -74,17 +76,18 @@ class PairEncoder:
         return self._read(text.lower()) if found.letters < KNOWN_LETTERS and text.isupper() else found
 
     def _read(self, text: str) -> Pieces:
-        encoded = self.tokenizer.encode(text, add_special_tokens=False)
-        numbers: list[int] = encoded.ids
+        found = self.vocabulary.pieces(text)
+        numbers = [piece.number for piece in found]
         letters = unknown = narrow = pieces = 0
         strange = set()
-        for number, (start, end) in zip(numbers, encoded.offsets, strict=True):
-            found = [letter for letter in text[start:end] if letter.isalpha()]
-            letters += len(found)
+        for number, part in found:
+            # Signs of vowels are letters too.
+            of_piece = [letter for letter in part if category(letter)[0] in "LM"]
+            letters += len(of_piece)
             if number == UNKNOWN:
-                strange.add(text[start:end].strip())
-                unknown += len(found)
-            spelled = sum(letter < WIDE for letter in found)
+                strange.add(part.strip())
+                unknown += len(of_piece)
+            spelled = sum(letter < WIDE for letter in of_piece)
             narrow, pieces = narrow + spelled, pieces + (spelled > 0)
         counts = narrow >= COUNTED_LETTERS and 2 * narrow >= letters
         if len(numbers) > MOST_TOKENS:
@@ -103,7 +106,7 @@ class PairJudgeError(Exception):
 
 
 class PairJudge:
-    """Reads pairs with ONNX Runtime on one thread. folder: with `pairs.onnx`, `tokenizer.json` and `model.json`."""
+    """Reads pairs with ONNX Runtime on one thread. folder: with `pairs.onnx` and `model.json`."""
 
     def __init__(self, folder: Path = FOLDER) -> None:
         """Read which model it is. Raises PairJudgeError."""
@@ -130,7 +133,7 @@ class PairJudge:
             for row, number in enumerate(batch):
                 numbers, belongs = encoded[number]
                 ids[row, : len(numbers)], parts[row, : len(numbers)] = numbers, belongs
-            answers = session.run(None, {"token_ids": ids, "parts": parts})[0].tolist()
+            answers = session.run(None, {"vectors": encoder.vocabulary.vectors(ids), "parts": parts})[0].tolist()
             for number, answer in zip(batch, answers, strict=True):
                 older, newer = map(encoder.pieces, pairs[read[number]])
                 replaces, same, both, unrelated = answer
@@ -150,10 +153,9 @@ class PairJudge:
 def open_files(folder: Path) -> tuple[PairEncoder, Any]:
     """Check the files, and open them. Raises PairJudgeError."""
     try:
-        files = checked_files(folder, WHAT)
+        return PairEncoder(get_vocabulary()), open_session(checked_files(folder, WHAT)["pairs.onnx"])
     except DeliveredModelError as error:
         raise PairJudgeError(str(error)) from error
-    return PairEncoder(new_tokenizer(files["tokenizer.json"])), open_session(files["pairs.onnx"])
 
 
 @cache

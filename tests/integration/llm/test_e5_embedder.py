@@ -15,6 +15,13 @@ ANSWERS = [
     ("¿A qué hora abre la farmacia?", "La botica atiende desde las nueve de la mañana"),
     ("Quel est son instrument ?", "Elle joue du violoncelle depuis dix ans"),
     ("会議は何曜日ですか", "定例ミーティングは毎週火曜に開かれる"),
+    ("Где Лена работает?", "Лена устроилась в пекарню у вокзала"),
+    ("أين تسكن مريم؟", "بيت مريم قرب البحر في صفاقس"),
+    ("민수는 무엇을 못 먹어?", "민수는 새우를 먹으면 두드러기가 난다"),
+    ("दादी की दवा कब की है?", "नानी हर सुबह नाश्ते के बाद गोली लेती हैं"),
+    ("Kedi nerede uyuyor?", "Tekir geceleri sobanın yanındaki sepette yatar"),
+    ("Milloin mökki on varattu?", "Huvila on meidän heinäkuun toisella viikolla"),
+    ("Con gái Lan học nhạc cụ gì?", "Bé nhà Lan tập đàn tranh mỗi tối"),
 ]
 
 
@@ -48,7 +55,15 @@ def test_it_knows_what_it_reads(e5):
     assert e5.known_share("我們家的貓喜歡睡在窗邊") > 0.9
     assert e5.known_share("我们家的猫喜欢睡在窗边") > 0.9
     assert e5.known_share("plain words") == 1.0
-    assert e5.known_share("ሰላም ለሁሉም ይሁን") < 0.5
+    assert e5.known_share("ሰላም ለሁሉም ይሁን") > 0.9
+    assert e5.known_share("ᏣᎳᎩ ᎦᏬᏂᎯᏍᏗ") < 0.5
+
+
+def test_a_text_is_cut_where_the_model_ends(e5):
+    e5.load()
+    for role in TextRole:
+        numbers = e5.cut("word " * 3_000, role)
+        assert (len(numbers), numbers[0], numbers[-1]) == (512, 0, 2)
 
 
 def test_a_lone_surrogate_is_refused(e5):
@@ -65,7 +80,7 @@ def test_damaged_files_are_named(tmp_path, damage):
                 file.seek(1_000_000)
                 file.write(b"\x00\x01\x02")
         case "no file":
-            (tmp_path / "model" / "tokenizer.json").unlink()
+            (tmp_path / "model" / "encoder.onnx").unlink()
         case _:
             (tmp_path / "model" / "model.json").unlink()
     with pytest.raises(EmbeddingUnavailableError, match="multilingual-e5-small"):

@@ -1,4 +1,4 @@
-"""The judge of pairs has words for some languages: of texts in others it says nothing, and takes none for the same."""
+"""The judge of pairs reads a hundred languages, more than it was trained in; of texts in others it says nothing."""
 
 from itertools import permutations
 from pathlib import Path
@@ -28,13 +28,8 @@ def pairs_of(group: str) -> list[Any]:
     return [pytest.param(list(permutations(texts, 2)), id=name) for place, name, *texts in LINES if place == group]
 
 
-@pytest.mark.parametrize("pairs", pairs_of("scripts"))
-def test_script_without_words_is_not_read(pairs: list[tuple[str, str]]) -> None:
-    assert set(get_pair_judge().read(pairs)) == {None}
-
-
-@pytest.mark.parametrize("pairs", pairs_of("spelled"))
-def test_other_matters_of_language_whose_words_are_spelled_are_not_the_same(pairs: list[tuple[str, str]]) -> None:
+@pytest.mark.parametrize("pairs", [*pairs_of("scripts"), *pairs_of("spelled")])
+def test_other_matters_are_not_acted_on_in_any_language(pairs: list[tuple[str, str]]) -> None:
     nothing = Detection((), False, 0.0, is_decisive=False)
     acted = [
         pair
@@ -42,6 +37,32 @@ def test_other_matters_of_language_whose_words_are_spelled_are_not_the_same(pair
         if answer is not None and weigh(nothing, answer, pair, True, DetectionConfig(), "m1").is_decisive
     ]
     assert acted == []
+
+
+@pytest.mark.parametrize("pairs", pairs_of("scripts"))
+def test_other_scripts_are_read(pairs: list[tuple[str, str]]) -> None:
+    assert None not in get_pair_judge().read(pairs)
+
+
+@pytest.mark.parametrize(
+    ("older", "newer"),
+    [
+        ("Лена живёт в Казани.", "Лена переехала в Самару."),
+        ("تسكن مريم في تونس.", "انتقلت مريم إلى سوسة."),
+        ("민수의 직장은 우체국이다.", "민수의 직장은 도서관이다."),
+        ("Elif İzmir'de yaşıyor.", "Elif artık Bursa'da yaşıyor."),
+        ("Η Ελένη μένει στο Βόλο.", "Η Ελένη μετακόμισε στα Χανιά."),
+        ("Márta kedvenc színe a kék.", "Márta kedvenc színe a zöld."),
+    ],
+)
+def test_a_new_value_is_seen_in_other_languages(older: str, newer: str) -> None:
+    [answer] = get_pair_judge().read([(older, newer)])
+    assert answer is not None
+    assert answer.replaces > 0.5
+
+
+def test_script_without_pieces_is_not_read() -> None:
+    assert get_pair_judge().read([("ᏣᎳᎩ ᎦᏬᏂᎯᏍᏗ", "ᎦᏬᏂᎯᏍᏗ ᏣᎳᎩ ᎠᏂ")]) == [None]
 
 
 def test_a_text_is_read_beside_a_few_strange_letters() -> None:
@@ -53,9 +74,9 @@ def test_a_text_is_read_beside_a_few_strange_letters() -> None:
 @pytest.mark.parametrize(
     ("older", "newer"),
     [
-        ("李犇住在台北。", "李堃住在台北。"),
+        ("李𠮷住在台北。", "李㐂住在台北。"),
         ("Pizza on Fridays: 🫠", "Pizza on Fridays: 🥳"),
-        ("The dog is called ნუკრი.", "The dog is called ბუბა."),
+        ("The dog is called ᏩᏯ.", "The dog is called ᎩᏟ."),
     ],
 )
 def test_texts_that_differ_in_what_it_does_not_see_are_not_the_same(older: str, newer: str) -> None:
@@ -80,6 +101,6 @@ def test_capitals_are_read_as_words() -> None:
 
 def test_unread_pair_is_unjudged_among_others() -> None:
     use_judge("test-1", get_pair_judge().read)
-    first, unread, again = judge_pairs([KNOWN[0], ("Кот спит.", "Кот ест."), KNOWN[0]])
+    first, unread, again = judge_pairs([KNOWN[0], ("ᏪᏌ ᎦᎵᎭ ᎪᎯ.", "ᏪᏌ ᎠᎵᏍᏓᏴᎲᏍᎦ."), KNOWN[0]])
     assert unread is None
     assert first == again is not None

@@ -3,7 +3,7 @@
 from pathlib import Path
 from typing import Any
 
-from apps.llm.domain.embedder import EmbeddingSpaceId, EmbeddingUnavailableError
+from apps.llm.domain.embedder import EmbeddingSpaceId, EmbeddingUnavailableError, TextRole
 from apps.llm.embedding.local import LocalEmbedder
 from apps.llm.embedding.minilm import source
 from apps.llm.embedding.minilm.preparation import prepare
@@ -23,7 +23,7 @@ class MiniLMEmbedder(LocalEmbedder):
         self._models_dir = models_dir
         self.precision = precision
 
-    def open_files(self) -> tuple[Any, Path]:
+    def open_files(self) -> Path:
         """See `LocalEmbedder.open_files`."""
         try:
             path = prepare(self._models_dir, self.precision)
@@ -31,12 +31,18 @@ class MiniLMEmbedder(LocalEmbedder):
             raise EmbeddingUnavailableError(
                 f"The model cannot be kept in {self._models_dir}: {error.strerror}.", retryable=True
             ) from error
-        return load_tokenizer(), path
+        self._tokenizer = load_tokenizer()
+        return path
 
-    def count_known(self, tokenizer: Any, text: str) -> float:
+    def cut(self, text: str, role: TextRole) -> list[int]:
+        """See `LocalEmbedder.cut`; the model knows no roles."""
+        numbers: list[int] = self._tokenizer.encode(text).ids
+        return numbers
+
+    def count_known(self, text: str) -> float:
         """Return the share of the tokens of a text that are in the vocabulary; 1 for a text without tokens."""
-        ids = tokenizer.encode(text, add_special_tokens=False).ids
-        return 1.0 - ids.count(tokenizer.token_to_id(UNKNOWN)) / len(ids) if ids else 1.0
+        ids = self._tokenizer.encode(text, add_special_tokens=False).ids
+        return 1.0 - ids.count(self._tokenizer.token_to_id(UNKNOWN)) / len(ids) if ids else 1.0
 
 
 def load_tokenizer() -> Any:

@@ -16,7 +16,10 @@ HEAD_SIZE = DIMENSION // HEADS
 EPSILON = 1e-12
 MASKED = -1e30
 GELU_FLOOR = -0.17  # the GELU's smallest value is -0.16997
-INPUTS = ("token_ids", "mask")
+TOKEN_IDS, MASK = "token_ids", "mask"
+# Of the tokens, for a model that does not have them itself.
+VECTORS = "vectors"
+WORDS = "embeddings.word_embeddings.weight"
 
 Weights = Mapping[str, Matrix]
 
@@ -30,13 +33,14 @@ def build_encoder(weights: Weights, precision: Precision) -> Any:
     graph = GraphBuilder()
     arithmetic: Arithmetic = Int8() if precision is Precision.INT8 else Float32()
     builder = EncoderBuilder(graph, weights, arithmetic)
-    return graph.model(INPUTS, builder.build(), DIMENSION)
+    return graph.model((TOKEN_IDS, MASK), builder.build(), DIMENSION)
 
 
 @dataclass(frozen=True)
 class EncoderBuilder:
     """Hidden states travel as (batch * tokens, 384).
 
+    weights: with the vectors of the words; without them the model reads those, not numbers.
     layers, max_tokens: how many of the weights are used. centre: is taken from each vector before it gets its length.
     """
 
@@ -49,8 +53,8 @@ class EncoderBuilder:
 
     def build(self) -> str:
         graph = self.graph
-        shape = graph.op("Shape", INPUTS[0])
-        mask = graph.op("Cast", INPUTS[1], to=1)
+        shape = graph.op("Shape", MASK)
+        mask = graph.op("Cast", MASK, to=1)
         heads_shape = graph.op("Concat", shape, self.sizes(HEADS, HEAD_SIZE), axis=0)
         bias = self.attention_bias(mask)
         x = self.embeddings(shape)
@@ -62,7 +66,7 @@ class EncoderBuilder:
 
     def embeddings(self, shape: str) -> str:
         graph, prefix = self.graph, "embeddings."
-        words = self.arithmetic.lookup(graph, self.weights[prefix + "word_embeddings.weight"], INPUTS[0])
+        words = self.arithmetic.lookup(graph, self.weights[WORDS], TOKEN_IDS) if WORDS in self.weights else VECTORS
         # There is only one segment, so its embedding is added to the positions here.
         positions = (
             self.weights[prefix + "position_embeddings.weight"][: self.max_tokens]

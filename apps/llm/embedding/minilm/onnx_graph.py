@@ -1,6 +1,6 @@
 """A short way to write ONNX graphs: values are names, every operation returns the name of its output."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -46,13 +46,23 @@ class GraphBuilder:
         self._nodes.append(helper.make_node(kind, list(inputs), names, name=base, domain=domain, **attributes))
         return names
 
-    def model(self, inputs: Sequence[str], output: str, width: int) -> Any:
-        """Return the checked model: int32 inputs of shape (batch, tokens), a float32 output (batch, width)."""
+    def model(self, inputs: Sequence[str], output: str, width: int, *, vectors: Mapping[str, int] | None = None) -> Any:
+        """Return the checked model: int32 inputs of shape (batch, tokens), a float32 output (batch, width).
+
+        vectors: the widths of inputs of float32, (batch, tokens, width), by name.
+        """
+        make_info = helper.make_tensor_value_info
         graph = helper.make_graph(
             self._nodes,
             "encoder",
-            [helper.make_tensor_value_info(name, TensorProto.INT32, ["batch", "tokens"]) for name in inputs],
-            [helper.make_tensor_value_info(output, TensorProto.FLOAT, ["batch", width])],
+            [
+                *(make_info(name, TensorProto.INT32, ["batch", "tokens"]) for name in inputs),
+                *(
+                    make_info(name, TensorProto.FLOAT, ["batch", "tokens", size])
+                    for name, size in (vectors or {}).items()
+                ),
+            ],
+            [make_info(output, TensorProto.FLOAT, ["batch", width])],
             list(self._constants.values()),
         )
         opsets = [helper.make_opsetid("", OPSET), helper.make_opsetid(CONTRIB, 1)]
