@@ -19,6 +19,9 @@ from apps.retrieval.domain.text.terms import term_hash
 
 K1 = 0.9
 B = 0.4
+# How much more than a row of mean length that has every word of the query once a row must have to count in full where
+# vectors are compared as well: words that say little are found by chance (docs/decisions/0103).
+EVERY_WORD = 1.3
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,20 +30,26 @@ class KeywordScores:
 
     has_word: which slots have a word of the query, and not only single characters of one. details: per query term,
     kept when asked for. least: with what scores are compared at least. Pairs of characters are found by chance in
-    many rows, so that the best of these may be as good as nothing. information: of the question, the
-    sum of the weights of its terms.
+    many rows, so that the best of these may be as good as nothing. possible: of a row of mean length that has every
+    word once. information: of the question, the sum of the weights of its terms.
     """
 
     scores: list[Floats]
     has_word: list[Bools]
     details: list["TermDetail"]
-    least: float = 0.0
-    information: float = 0.0
+    least: float
+    possible: float
+    information: float
 
     def maximum(self) -> float:
         """Return the best score of all; 0.0 when no word was found."""
         best = max((float(part.max()) for part in self.scores if len(part)), default=0.0)
         return max(best, self.least) if best else 0.0
+
+    def maximum_beside_vectors(self) -> float:
+        """Return what counts in full beside a cosine of 1, which is more than any row has by chance."""
+        best = self.maximum()
+        return max(best, EVERY_WORD * self.possible) if best else 0.0
 
     def written_as(self, query: str) -> "KeywordScores":
         """Return the same with the terms as a query writes them."""
@@ -77,7 +86,7 @@ def keyword_scores(
     scores = [np.zeros(store.size) for store in stores]
     has_word = [np.zeros(store.size, dtype=np.bool_) for store in stores]
     details: list[TermDetail] = []
-    possible = 0.0  # of a row of mean length that has every word once
+    possible = 0.0
     information = 0.0
     days = None if zone is None else [DaysOfRows(store, zone) for store in stores]
     for word in asked.all:
@@ -98,7 +107,7 @@ def keyword_scores(
                 has |= share > 0
         if keep_details:
             details.append(TermDetail(word, idf, np.concatenate(weights), np.concatenate(shares)))
-    return KeywordScores(scores, has_word, details, possible if asked.has_pairs else 0.0, information)
+    return KeywordScores(scores, has_word, details, possible if asked.has_pairs else 0.0, possible, information)
 
 
 def inverse_document_frequency(documents: int, having: int) -> float:

@@ -57,7 +57,7 @@ def score_rows(
         (1 - QUESTION_CUT * store.question_share) * (1 - BREVITY_CUT * part)
         for store, part in zip(stores, brief, strict=True)
     ])  # fmt: skip
-    score = fuse(query, similarity, keyword, 0.0 if words is None else words.maximum())
+    score = fuse(query, similarity, keyword, words)
     if query.effective_mode is SearchMode.HYBRID:
         score = score * substance
     confidence = np.concatenate([confidences(store, now, half_lives) for store in stores])
@@ -69,10 +69,8 @@ def score_rows(
     return ScoredRows(ids, score, similarity, keyword, substance, confidence, happened, near)
 
 
-def fuse(query: SearchQuery, similarity: Floats | None, keyword: Floats | None, best_keyword: float) -> Floats:
-    """Return half the cosine and half BM25 divided by the best BM25 (DESIGN D10), or one of the two alone.
-
-    The best BM25 of a Chinese question is the best possible one, unless a row has a better one.
+def fuse(query: SearchQuery, similarity: Floats | None, keyword: Floats | None, words: KeywordScores | None) -> Floats:
+    """Return half the cosine and half BM25 as a share of what counts in full (DESIGN D10), or one of the two alone.
 
     It is the words alone as well where the embedder does not read the query.
     """
@@ -81,7 +79,10 @@ def fuse(query: SearchQuery, similarity: Floats | None, keyword: Floats | None, 
         assert similarity is not None
         return similarity
     assert keyword is not None
-    relative = keyword / best_keyword if best_keyword > 0 else keyword
+    assert words is not None
+    reads_both = mode is SearchMode.HYBRID and query.vector_weight > 0
+    full = words.maximum_beside_vectors() if reads_both else words.maximum()
+    relative = keyword / full if full > 0 else keyword
     if mode is SearchMode.KEYWORD:
         return relative
     assert similarity is not None

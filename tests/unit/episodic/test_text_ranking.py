@@ -122,7 +122,7 @@ def test_what_is_left_out_counts_in_rarity_of_words(monkeypatch: pytest.MonkeyPa
     few = ranked(events_of(*texts), search())[1]
     monkeypatch.setattr(text_ranking, "MAX_COMPARED", 1)
     limited = ranked(events_of(*texts), search())[1]
-    assert limited.hits[0].keyword == few.hits[0].keyword
+    assert limited.hits[0].keyword == max(hit.keyword for hit in few.hits) > 0
 
 
 def test_in_vector_mode_only_compared_events_are_found(monkeypatch: pytest.MonkeyPatch) -> None:

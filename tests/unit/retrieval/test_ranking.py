@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from apps.core.domain.scope import Scope
 from apps.retrieval.domain import bm25
+from apps.retrieval.domain.bm25 import EVERY_WORD
 from apps.retrieval.domain.lexemes import pack
 from apps.retrieval.domain.query import VECTOR_WEIGHT, SearchMode, SearchQuery
 from apps.retrieval.domain.ranking import rank, terms_of
@@ -220,9 +221,22 @@ def test_hybrid_is_weighted_sum_of_cosine_and_relative_bm25() -> None:
     docs = [Doc(1, ("fork",), vector=(0.6, 0.8, 0, 0)), Doc(2, ("river",), vector=(1, 0, 0, 0))]
     scores = search([filled(docs)], query="fork")
     assert scores == {
-        1: pytest.approx(VECTOR_WEIGHT * 0.6 + 1 - VECTOR_WEIGHT, abs=1e-6),
+        1: pytest.approx(VECTOR_WEIGHT * 0.6 + (1 - VECTOR_WEIGHT) / EVERY_WORD, abs=1e-6),
         2: pytest.approx(VECTOR_WEIGHT, abs=1e-6),
     }
+
+
+def test_a_word_found_by_chance_counts_for_less_than_a_vector_that_answers() -> None:
+    by_chance, answer = (
+        Doc(1, ("gate", "river"), vector=(0.6, 0.8, 0, 0)),
+        Doc(2, ("lamp",), vector=(0.9, 0.19**0.5, 0, 0)),
+    )
+    others = [Doc(n, ("gate", "stone"), vector=(0, 0, 1, 0)) for n in range(3, 9)]
+    index, query = filled([by_chance, answer, *others]), "chess board gate"
+    scores = search([index], query=query)
+    assert max(scores, key=scores.__getitem__) == answer.id
+    by_words = search([index], query=query, mode=SearchMode.KEYWORD)
+    assert max(by_words.values()) == pytest.approx(1)
 
 
 def test_query_of_unknown_words_ranks_by_similarity() -> None:
@@ -260,7 +274,7 @@ def test_a_row_without_a_vector_has_no_similarity() -> None:
     row = Doc(1, ("fork",)).row()._replace(vector=b"")
     index = RowStore(DIMENSION, COLUMNS)
     index.apply([row])
-    assert search([index], query="fork") == {1: 1 - VECTOR_WEIGHT}
+    assert search([index], query="fork") == {1: pytest.approx((1 - VECTOR_WEIGHT) / EVERY_WORD, abs=1e-6)}
 
 
 def test_confidence_decays_by_policy() -> None:
