@@ -21,6 +21,7 @@ from apps.retrieval.domain.query import SearchMode, SearchQuery
 from apps.semantic.domain.memory import MemoryDraft
 from apps.semantic.services import memory_save, memory_search
 from benchmarks.notes import notes_search_by, private_directories
+from benchmarks.questions import shares
 
 PLACE = Path(__file__).parent.parent / "tests" / "fixtures" / "chinese"
 SCRIPTS = ("traditional", "simplified")
@@ -162,17 +163,7 @@ def figures(asked: Sequence[Asked]) -> dict[str, dict[str, float]]:
         "both scripts, same": [each for each in own if each.has_other],
         "both scripts, other": [each for each in asked if each.is_other],
     }
-    return {name: shares(part) for name, part in parts.items()}
-
-
-def shares(asked: Sequence[Asked]) -> dict[str, float]:
-    """Return how many questions there are, which share the first hit answers, and which share the first ten."""
-    count = len(asked)
-    return {
-        "questions": count,
-        "first": round(sum(each.rank == 1 for each in asked) / count, 3),
-        "in_ten": round(sum(each.rank > 0 for each in asked) / count, 3),
-    }
+    return {name: shares([each.rank for each in part]) for name, part in parts.items()}
 
 
 def as_json(asked: dict[str, list[Asked]], *, with_misses: bool) -> dict[str, Any]:

@@ -58,12 +58,3 @@ def ranks(life: Life, rows: list[int], mode: SearchMode) -> list[int]:
         hits = [each.memory.pk for each in memory_search(ACCESS, query).found]
         found.append(hits.index(row) + 1 if row in hits else 0)
     return found
-
-
-def shares(found: list[int]) -> dict[str, float]:
-    """Return how many questions there are, and which shares the first hit and the first ten answer."""
-    return {
-        "questions": len(found),
-        "first": round(sum(rank == 1 for rank in found) / len(found), 3),
-        "in_ten": round(sum(rank > 0 for rank in found) / len(found), 3),
-    }
