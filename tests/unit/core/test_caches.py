@@ -1,11 +1,22 @@
 """Caches that are bounded in bytes."""
 
 import threading
+from collections.abc import Iterator
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from apps.core.domain import caches
 from apps.core.domain.caches import MB, CacheState, SizedCache, cache_states, remember_words
+
+
+@pytest.fixture(scope="module", autouse=True)
+def own_list() -> Iterator[None]:
+    """Leave no cache of these tests among those of the process, which other tests read."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(caches, "_states", [])
+        yield
 
 
 def shout(text: str) -> str:
