@@ -1,6 +1,7 @@
 """The OpenAPI document is true: generated without a warning, and kept by every answer (DESIGN section 5)."""
 
 import io
+import os
 import re
 from collections.abc import Iterator
 from dataclasses import replace
@@ -101,6 +102,8 @@ RULES = {
 ERRORS = {"400", "401", "403", "404", "409", "503"}
 # The server's own, of any request: too much body, too long a head.
 OF_THE_SERVER = {"413", "431"}
+# How many requests are made for each operation: the same ones in every run, and more where SCHEMA_REQUESTS says so.
+REQUESTS = int(os.environ.get("SCHEMA_REQUESTS", "5"))
 # By these an app that has no key asks for one.
 WITHOUT_KEY = {"apps_connect", "apps_connect_token"}
 
@@ -165,7 +168,7 @@ def _own_path(attr: str | None) -> str:
 
 
 @hypothesis.settings(
-    max_examples=examples(15),
+    max_examples=examples(REQUESTS),
     deadline=None,
     derandomize=True,
     database=None,
