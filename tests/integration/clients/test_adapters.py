@@ -4,13 +4,11 @@ import asyncio
 from typing import Any
 
 import pytest
-from agents.memory import Session
 from anthropic.lib.tools import ToolError
 
 from apps.episodic.models import TimelineEvent
 from memoryhub_client import AsyncClient, Client
 from memoryhub_client.anthropic_memory import AsyncNotesMemoryTool, NotesMemoryTool
-from memoryhub_client.openai_session import TimelineSession
 
 pytestmark = pytest.mark.django_db(transaction=True)
 TEA = "/memories/tea.md"
@@ -55,6 +53,11 @@ def test_the_memory_tool_works_asynchronously(url: str, key: str) -> None:
 
 
 def test_a_session_keeps_its_items_in_order(url: str, key: str) -> None:
+    # Importing them takes seconds, which every process that collects would pay.
+    from agents.memory import Session
+
+    from memoryhub_client.openai_session import TimelineSession
+
     items: list[Any] = [
         {"role": "user", "content": "Where does Ana live?"},
         {"type": "function_call", "call_id": "1", "name": "look", "arguments": '{"who": "Ana"}'},
