@@ -45,3 +45,17 @@ def test_who_may_see_no_keys_is_led_to_the_first_place_of_access(client: Client)
     assert items["Access"]["link"] == "/admin/auth/group/"
     assert items["Access"]["permission"](request)
     assert admin.site.get_sidebar_list(request)
+
+
+def test_a_page_works_out_no_list_of_apps_that_it_does_not_show(
+    owner: User, client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    client.force_login(owner)
+    assert client.get("/admin/semantic/").status_code == 200
+    assert client.get("/admin/nothing/").status_code == 404
+
+    def refuse(*_: object) -> None:
+        raise AssertionError("the sidebar has a list of its own")
+
+    monkeypatch.setattr(admin.site, "_build_app_dict", refuse)
+    assert client.get("/admin/semantic/memory/").status_code == 200
