@@ -17,6 +17,8 @@ from tests.caches import place_notes
 from tests.caches import timeline_dir as timeline_dir
 from tests.caches import uploads_dir as uploads_dir
 from tests.hostile.world import World
+from tests.integration.accounts.conftest import quick_passwords as quick_passwords
+from tests.integration.admin.refusals import plain_refusals as plain_refusals
 
 
 @pytest.fixture(scope="module")

@@ -2,7 +2,9 @@
 
 import pytest
 from django.contrib.auth.models import User
+from django.http import HttpRequest, HttpResponse
 from django.test import Client
+from pytest_django import Settings
 
 from apps.accounts.services import account_set_person
 from tests.hostile.routes import address, all_routes
@@ -13,7 +15,13 @@ pytestmark = pytest.mark.django_db
 PROGRAMS = ("api/", "mcp", "oauth/", ".well-known/", "healthz", "readyz", "metrics", "live")
 
 
-def test_no_page_takes_a_form_without_its_token() -> None:
+def refused(request: HttpRequest, reason: str = "") -> HttpResponse:
+    """Refuse a form in a word. The page that says so is in the tests of the pages of errors of the admin."""
+    return HttpResponse("refused", status=403)
+
+
+def test_no_page_takes_a_form_without_its_token(settings: Settings) -> None:
+    settings.CSRF_FAILURE_VIEW = f"{__name__}.{refused.__name__}"
     login = User.objects.create_superuser("ana")
     account_set_person(login=login, person_id="ana")
     client = Client(enforce_csrf_checks=True)

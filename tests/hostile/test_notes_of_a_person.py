@@ -20,14 +20,15 @@ from tests.caches import empty_caches as empty_caches
 from tests.caches import notes_dir as notes_dir
 from tests.hostile.contents import Hostile, contents_of
 from tests.hostile.pages import PageRead
+from tests.integration.webui.person import taken_back
 from tests.unit.webui.test_markdown import check
 
 pytestmark = pytest.mark.django_db
 
 TEXTS = [one for one in contents_of("note") if "\0" not in one.text]
-EACH = pytest.mark.parametrize("one", TEXTS, ids=lambda one: one.kind)
-# Where all is escaped by the template, a part of them is enough.
-SOME = pytest.mark.parametrize("one", TEXTS[::4], ids=lambda one: one.kind)
+# The texts in parts, since what a part needs is made once. Where all is escaped by the template, some are enough.
+EACH = pytest.mark.parametrize("texts", [TEXTS[number::6] for number in range(6)], ids=range(6))
+SOME = pytest.mark.parametrize("texts", [TEXTS[number::8] for number in (0, 4)], ids=range(2))
 READ, EDIT, VERSIONS = (reverse(f"webui:{name}", args=["MEMORY.md"]) for name in ("note", "note_edit", "note_versions"))
 SETTINGS = reverse("webui:memory_settings")
 ARTICLE, END = '<article class="card note" dir="auto">', "</article>"
@@ -68,7 +69,14 @@ def read(page: str, begin: str = "", end: str = "") -> PageRead:
 
 
 @EACH
-def test_a_rendered_note_makes_elements_of_markdown_only(ana: Client, one: Hostile) -> None:
+def test_a_rendered_note_makes_elements_of_markdown_only(ana: Client, texts: list[Hostile]) -> None:
+    for one in texts:
+        with taken_back(one.kind):
+            assert_rendered_as_markdown(ana, one)
+
+
+def assert_rendered_as_markdown(ana: Client, one: Hostile) -> None:
+    """Hold against a note what Markdown may make, on each page that renders it."""
     keep(one)
     shown = ana.get(READ).content.decode()
     read(shown, ARTICLE, END)
@@ -80,7 +88,14 @@ def test_a_rendered_note_makes_elements_of_markdown_only(ana: Client, one: Hosti
 
 
 @SOME
-def test_versions_and_conflicts_show_texts_as_text(ana: Client, one: Hostile) -> None:
+def test_versions_and_conflicts_show_texts_as_text(ana: Client, texts: list[Hostile]) -> None:
+    for one in texts:
+        with taken_back(one.kind):
+            assert_versions_are_text(ana, one)
+
+
+def assert_versions_are_text(ana: Client, one: Hostile) -> None:
+    """Keep two versions of a note, and hold against each page of them what came of the text."""
     keep(one)
     note_get(system_access("test"), "ana", MAIN)
     keep(one, "other\n\n")
@@ -97,7 +112,14 @@ def test_versions_and_conflicts_show_texts_as_text(ana: Client, one: Hostile) ->
 
 
 @SOME
-def test_settings_and_proposals_show_texts_as_text(ana: Client, one: Hostile) -> None:
+def test_settings_and_proposals_show_texts_as_text(ana: Client, texts: list[Hostile]) -> None:
+    for one in texts:
+        with taken_back(one.kind):
+            assert_settings_are_text(ana, one)
+
+
+def assert_settings_are_text(ana: Client, one: Hostile) -> None:
+    """Have settings and proposals of a text, and hold against each page of them what came of it."""
     keep(one)
     names = ("llmGatingModel", "llmExtractionModel", "llmCompactionModel")
     line = "".join(char for char in one.text if char.isprintable())[:200]

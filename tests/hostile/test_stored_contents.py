@@ -138,7 +138,7 @@ def routes_of(model: type[Model], row: Any) -> list[str]:
 
 
 @pytest.mark.parametrize("model", MODELS, ids=NAMES)
-def test_lists_and_objects_show_texts_as_text(filled: Filled, model: type[Model]) -> None:
+def test_lists_and_objects_show_texts_as_text(filled: Filled, plain_refusals: None, model: type[Model]) -> None:
     shown = set(
         read(filled.operator, reverse(f"admin:{model._meta.app_label}_{model._meta.model_name}_changelist")).shown
     )

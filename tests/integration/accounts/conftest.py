@@ -4,6 +4,7 @@ import pytest
 from pytest_django import Settings
 
 from apps.accounts.roles import roles_ensure
+from tests.integration.admin.refusals import plain_refusals as plain_refusals
 
 
 @pytest.fixture(autouse=True)

@@ -1,12 +1,15 @@
 """A bound account that makes up addresses, filters and forms: it learns and changes nothing of another household."""
 
 import re
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+from django.conf import settings
 from django.contrib import admin
 from django.core.serializers import serialize
+from django.db import transaction
 from django.test import Client
 from django.urls import get_resolver, reverse
 
@@ -36,15 +39,25 @@ def fill(word: str, scope: Scope) -> None:
     event_record(access=SYSTEM, draft=draft(f"{word} came", scope=scope))
 
 
-@pytest.fixture
-def households(timeline_dir: Path, notes_dir: Path) -> None:
-    fill("quinceown", Scope("olaf", "home"))
-    fill(SECRET, Scope("ulla", "office"))
-    assert Conflict.objects.filter(household_id="office").exists()
+@pytest.fixture(scope="module")
+def households(
+    tmp_path_factory: pytest.TempPathFactory, django_db_setup: None, django_db_blocker: Any
+) -> Iterator[None]:
+    """Two households, which are filled once, in a transaction around those of the tests."""
+    around = transaction.atomic()
+    around._from_testcase = True  # what is durable may be in it, as in the transaction of a test
+    with django_db_blocker.unblock(), around:
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(settings, "TIMELINE_DIR", tmp_path_factory.mktemp("households") / "timeline")
+            fill("quinceown", Scope("olaf", "home"))
+            fill(SECRET, Scope("ulla", "office"))
+        assert Conflict.objects.filter(household_id="office").exists()
+        yield
+        transaction.set_rollback(True)
 
 
 @pytest.fixture
-def rita(households: None) -> Client:
+def rita(households: None, timeline_dir: Path, notes_dir: Path) -> Client:
     """A browser of an owner who is bound to the household `home`."""
     client = Client(raise_request_exception=False)
     client.force_login(account_create(username="rita", role="Owner", scope=Scope(household_id="home")))
@@ -95,7 +108,15 @@ QUERY = {
 }  # fmt: skip
 
 
-def test_no_query_shows_what_is_of_another_household(rita: Client) -> None:
+def test_a_refusal_shows_nothing_of_another_household(rita: Client) -> None:
+    closed = reverse("admin:core_apikey_changelist")
+    for answer in (rita.get(closed, QUERY), rita.post(closed, FOREIGN)):
+        assert answer.status_code == 403
+        assert 'id="nav-sidebar-inner"' in body_of(answer)
+        assert SECRET not in body_of(answer)
+
+
+def test_no_query_shows_what_is_of_another_household(rita: Client, plain_refusals: None) -> None:
     leaks, faults = [], []
     for address in addresses():
         answer = rita.get(address, QUERY)
@@ -106,7 +127,7 @@ def test_no_query_shows_what_is_of_another_household(rita: Client) -> None:
     assert (leaks, faults) == ([], [])
 
 
-def test_no_form_shows_or_changes_what_is_of_another_household(rita: Client) -> None:
+def test_no_form_shows_or_changes_what_is_of_another_household(rita: Client, plain_refusals: None) -> None:
     before, keys = rows(), foreign_keys()
     memory, conflict = Memory.objects.get(pk=keys["pk"][0]), Conflict.objects.get(pk=keys["key"][0])
     sent = {

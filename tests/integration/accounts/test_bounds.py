@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 from uuid import uuid4
@@ -10,6 +11,7 @@ import pytest
 from django.conf import settings as hub
 from django.contrib import admin
 from django.contrib.auth.models import User
+from django.db import transaction
 from django.db.models import Model
 from django.test import Client
 from django.urls import URLPattern, URLResolver, get_resolver, reverse
@@ -24,10 +26,10 @@ from apps.rules.services import rule_register
 from apps.semantic.domain.memory import MemoryDraft
 from apps.semantic.models import Conflict, Memory
 from apps.semantic.services import memory_save
+from tests.caches import place_notes
 from tests.integration.accounts.signing import PASSWORD
 from tests.integration.admin import bridge, knowledge, timeline
 from tests.integration.admin.conversations import learn
-from tests.integration.admin.knowledge import folder as folder
 from tests.integration.episodic.timeline import draft
 from tests.integration.llm import configuring
 
@@ -51,15 +53,38 @@ def fill(word: str, household: str) -> None:
     event_record(access=SYSTEM, draft=draft(f"{word} came", scope=scope))
 
 
+@pytest.fixture(scope="module")
+def places(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """The directories of the hub, for all tests here."""
+    root, config = tmp_path_factory.mktemp("households"), hub.MEMORYHUB
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(hub, "TIMELINE_DIR", root / "timeline")
+        patch.setattr(hub, "MEMORYHUB", replace(config, sync=replace(config.sync, roots=(root,))))
+        place_notes(root, patch)
+        yield root
+
+
 @pytest.fixture
-def two_households(timeline_dir: Path, notes_dir: Path, folder: Path) -> None:
-    fill(OWN, "home")
-    fill(OTHER, "office")
-    learn(f"I live in {OTHER}.")
-    knowledge.make_conflict(folder)
-    timeline.warning()
-    bridge.pruned_event()
-    configuring.call()
+def notes_dir(places: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The notes of the hub that is filled once, instead of a test's own."""
+    return place_notes(places, monkeypatch)
+
+
+@pytest.fixture(scope="module")
+def two_households(places: Path, django_db_setup: None, django_db_blocker: Any) -> Iterator[None]:
+    """A hub of two households that is filled once, in a transaction around those of the tests."""
+    around = transaction.atomic()
+    around._from_testcase = True  # what is durable may be in it, as in the transaction of a test
+    with django_db_blocker.unblock(), around:
+        fill(OWN, "home")
+        fill(OTHER, "office")
+        learn(f"I live in {OTHER}.")
+        knowledge.make_conflict(places / "knowledge")
+        timeline.warning()
+        bridge.pruned_event()
+        configuring.call()
+        yield
+        transaction.set_rollback(True)
 
 
 @pytest.fixture
@@ -103,7 +128,7 @@ def objects_of(path: str) -> list[dict[str, str]]:
     return [ARGUMENTS]
 
 
-def test_every_page_of_the_admin_shows_a_bound_account_only_its_own(reviewer: Client) -> None:
+def test_every_page_of_the_admin_shows_a_bound_account_only_its_own(reviewer: Client, plain_refusals: None) -> None:
     assert Conflict.objects.filter(household_id="office").exists()
     walked, leaks, opened = 0, [], set()
     for path, route in names_below(get_resolver().url_patterns):
@@ -132,6 +157,13 @@ def test_lists_searches_and_counts_are_of_the_bound(reviewer: Client, model: str
         assert answer.status_code == 200
         assert not re.search(rf"{OTHER} (lives|came|prefers|does)", answer.content.decode())
         assert {row.household_id for row in answer.context["cl"].result_list} <= {"home"}
+
+
+def test_a_refusal_shows_nothing_of_another_household(reviewer: Client) -> None:
+    answer = reviewer.get(reverse("admin:core_apikey_changelist"), {"q": OTHER, "household_id": "office"})
+    assert answer.status_code == 403
+    assert 'id="nav-sidebar-inner"' in answer.content.decode()
+    assert not re.search(rf"{OTHER} (lives|came|prefers|does)", answer.content.decode())
 
 
 def test_a_bound_account_sees_its_own(reviewer: Client) -> None:

@@ -12,6 +12,8 @@ from apps.core.domain.scope import Scope, system_access
 from apps.semantic.domain.memory import MemoryDraft
 from apps.semantic.models import Memory
 from apps.semantic.services import memory_save
+from tests.integration.accounts.conftest import quick_passwords as quick_passwords
+from tests.integration.admin.refusals import plain_refusals as plain_refusals
 from tests.integration.events import support
 from tests.integration.semantic.undecided import chat_model as chat_model
 from tests.integration.semantic.undecided import chat_server as chat_server

@@ -75,8 +75,9 @@ def full(remember: Callable[..., Memory], subscriber: None, notes_dir: Path, fol
     Failure.objects.create(id=uuid4().hex, name="task", started=now, stopped=now, success=False, result=error)
 
 
-@by_label
-def test_superuser_sees_list_and_page_of_every_model(operator: Client, full: None, model: type[Model]) -> None:
+# Those of every model are opened in test_page_frame.py.
+@pytest.mark.parametrize("model", [ApiKey, Memory, Conflict])
+def test_superuser_sees_list_and_page_of_a_model(operator: Client, full: None, model: type[Model]) -> None:
     row = model._default_manager.order_by("pk").first()
     assert row is not None
     text_of(operator, address(model, "changelist"))
@@ -84,7 +85,9 @@ def test_superuser_sees_list_and_page_of_every_model(operator: Client, full: Non
 
 
 @by_label
-def test_what_services_write_cannot_be_added_by_hand(operator: Client, model: type[Model]) -> None:
+def test_what_services_write_cannot_be_added_by_hand(
+    operator: Client, plain_refusals: None, model: type[Model]
+) -> None:
     status = operator.get(address(model, "add")).status_code
     assert status == (200 if model in CAN_BE_ADDED else 403)
 
@@ -113,7 +116,7 @@ def test_nobody_sees_a_page_without_logging_in(client: Client, full: None) -> No
     assert [url for url, location in answers.items() if not location.startswith(login)] == []
 
 
-def test_staff_without_permissions_see_no_page(staff: Callable[..., Client], full: None) -> None:
+def test_staff_without_permissions_see_no_page(staff: Callable[..., Client], full: None, plain_refusals: None) -> None:
     client = staff()
     assert [url for url in every_page() if client.get(url).status_code != 403] == []
 

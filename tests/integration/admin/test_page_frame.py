@@ -1,6 +1,7 @@
 """Every page of the admin and of one's account has the same frame: a name, a main part, and a link that leads to it.
 
-One test walks over all addresses, so that a new page cannot forget it.
+One test walks over all addresses, so that a new page cannot forget it. It is also the one that opens the list and an
+object of every model, and that finds what browsers would refuse on a page.
 """
 
 import re
@@ -29,7 +30,8 @@ from apps.semantic.models import Conflict
 from tests.integration.accounts.signing import set_up_app, sign_in, signed_in
 from tests.integration.admin.frames import faults_of
 from tests.integration.admin.knowledge import folder as folder
-from tests.integration.admin.pages import address
+from tests.integration.admin.pages import address, refused_parts
+from tests.integration.admin.test_admin_pages import MODELS
 from tests.integration.admin.test_admin_pages import full as full
 
 pytestmark = pytest.mark.django_db
@@ -105,19 +107,28 @@ def owner(full: None, timeline_dir: Path, remember: Callable[..., Any]) -> Clien
     return client
 
 
-def test_every_page_has_the_frame(owner: Client, timeline_dir: Path) -> None:
+def test_every_page_has_the_frame_and_lists_and_objects_are_there(owner: Client, timeline_dir: Path) -> None:
     faults: dict[str, list[str]] = {}
+    refused: dict[str, list[str]] = {}
     statuses: dict[tuple[str, str], int] = {}
     count = 0
     for name, url, answer in answers(owner):
         statuses[name, url] = answer.status_code
         if is_page(answer):
             count += answer.status_code == 200
-            found = faults_of(answer.content.decode())
-            faults |= {url: found} if found else {}
+            text = answer.content.decode()
+            faults |= {url: found} if (found := faults_of(text)) else {}
+            refused |= {url: found} if (found := refused_parts(text)) else {}
     assert faults == {}
+    assert refused == {}
     assert [one for one, status in statuses.items() if status not in {200, 302, 403, 405}] == []
     assert count > 90
+    for model in MODELS:
+        row = model._default_manager.order_by("pk").first()
+        assert row is not None
+        for page, of_object in (("changelist", []), ("change", [row.pk])):
+            name = f"{model._meta.app_label}_{model._meta.model_name}_{page}"
+            assert statuses[name, address(model, page, *of_object)] == 200, name
 
 
 def test_pages_to_sign_in_have_the_frame(client: Client) -> None:

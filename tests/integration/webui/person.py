@@ -1,12 +1,16 @@
 """People who look at their own pages."""
 
 import re
+from collections.abc import Iterator
+from contextlib import contextmanager
 
+from django.db import transaction
 from django.test import Client
 
 from apps.accounts.services import person_create
 from apps.core.domain.scope import Scope, system_access
 from apps.semantic.domain.memory import MemoryDraft
+from apps.semantic.index.cache import index_cache
 from apps.semantic.models import Memory
 from apps.semantic.services import memory_save
 
@@ -24,6 +28,21 @@ def remember(person: str, content: str, **fields: str) -> Memory:
     """Save a memory of a person, as an assistant does."""
     draft = MemoryDraft(content, scope=Scope(person), **fields)  # type: ignore[arg-type]
     return memory_save(access=system_access("key:kitchen"), draft=draft).memory
+
+
+@contextmanager
+def taken_back(case: object) -> Iterator[None]:
+    """Take back what is written meanwhile, so that cases of a loop are apart, and say in which of them it failed."""
+    around = transaction.atomic()
+    around._from_testcase = True  # what is durable may be in it, as in the transaction of a test
+    try:
+        with around:
+            yield
+            transaction.set_rollback(True)
+    except BaseException as error:
+        error.add_note(f"in the case: {case}")
+        raise
+    index_cache().clear()
 
 
 def unmarked(page: str) -> str:

@@ -12,7 +12,7 @@ from apps.accounts.services import account_create, account_set_person
 from apps.semantic.models import Memory
 from apps.webui.navigation import PLACES
 from apps.webui.table import PAGES
-from tests.integration.webui.person import ANA, BEN, browser_of, remember
+from tests.integration.webui.person import ANA, BEN, browser_of, remember, taken_back
 
 pytestmark = pytest.mark.django_db
 
@@ -35,36 +35,44 @@ def address(name: str, memory: Memory) -> str:
     return reverse(f"webui:{name}", kwargs={key: one for key, one in arguments.items() if f":{key}>" in page.path})
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
-def test_a_page_shows_nothing_of_another_person(page, ana: Client) -> None:
+# The pages in parts, since what a part needs is made once.
+PARTS = [PAGES[number::6] for number in range(6)]
+EACH_PART = pytest.mark.parametrize("pages", PARTS, ids=range(len(PARTS)))
+
+
+@EACH_PART
+def test_pages_show_nothing_of_another_person(pages, ana: Client) -> None:
     mine, theirs = remember(ANA, f"{OWN} likes tea"), remember(BEN, f"{OTHER} likes coffee")
-    for memory in (mine, theirs):
-        for answer in (
-            ana.get(address(page.name, memory)),
-            ana.post(address(page.name, memory), {"question": "likes"}),
-        ):
-            assert OTHER not in answer.getvalue().decode()
-            if memory is theirs and "<uuid:uuid>" in page.path:
-                assert answer.status_code in {404, 405}
-    theirs.refresh_from_db()
-    assert theirs.status == "active"
+    for page in pages:
+        for memory in (mine, theirs):
+            with taken_back(f"{page.name} of {memory.user_id}"):
+                for answer in (
+                    ana.get(address(page.name, memory)),
+                    ana.post(address(page.name, memory), {"question": "likes"}),
+                ):
+                    assert OTHER not in answer.getvalue().decode()
+                    if memory is theirs and "<uuid:uuid>" in page.path:
+                        assert answer.status_code in {404, 405}
+                theirs.refresh_from_db()
+                assert theirs.status == "active"
 
 
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
-def test_a_page_is_for_people_who_signed_in(page, db: None) -> None:
+@EACH_PART
+def test_pages_are_for_people_who_signed_in(pages, db: None) -> None:
     memory = remember(ANA, f"{OWN} likes tea")
-    answer = Client().get(address(page.name, memory))
-    assert OWN not in answer.content.decode()
-    if page.is_public:  # by an address of its own, which this is not
-        assert answer.status_code == 404
-        return
-    assert answer.status_code == (200 if page.path == "" else 302)
-    login = account_create(username="olga", role="Operator")
     operator = Client()
-    operator.force_login(login)
-    answer = operator.get(address(page.name, memory))
-    assert OWN not in answer.content.decode()
-    assert answer.status_code == (200 if page.path == "" else 403)
+    operator.force_login(account_create(username="olga", role="Operator"))
+    for page in pages:
+        with taken_back(page.name):
+            answer = Client().get(address(page.name, memory))
+            assert OWN not in answer.content.decode()
+            if page.is_public:  # by an address of its own, which this is not
+                assert answer.status_code == 404
+                continue
+            assert answer.status_code == (200 if page.path == "" else 302)
+            answer = operator.get(address(page.name, memory))
+            assert OWN not in answer.content.decode()
+            assert answer.status_code == (200 if page.path == "" else 403)
 
 
 def test_pages_are_kept_by_no_cache(ana: Client) -> None:
@@ -136,8 +144,10 @@ def test_stored_text_does_not_become_markup(ana: Client) -> None:
         assert not re.search(r"<script(?! src=)", page)
 
 
-@pytest.mark.parametrize("page", [page for page in PAGES if "<" not in page.path], ids=lambda page: page.name)
-def test_a_page_has_no_inline_script_or_style(page, ana: Client) -> None:
+@EACH_PART
+def test_pages_have_no_inline_script_or_style(pages, ana: Client) -> None:
     remember(ANA, "Ana plays the cello")
-    text = ana.get(reverse(f"webui:{page.name}")).content.decode()
-    assert not re.search(r"<script(?![^>]* src=)|<style|\sstyle=|\son\w+=", text)
+    for page in (page for page in pages if "<" not in page.path):
+        with taken_back(page.name):
+            text = ana.get(reverse(f"webui:{page.name}")).content.decode()
+            assert not re.search(r"<script(?![^>]* src=)|<style|\sstyle=|\son\w+=", text)

@@ -1,5 +1,6 @@
 """A hub that has something of everything, in the language of tests."""
 
+from tests.integration.accounts.conftest import quick_passwords as quick_passwords
 from tests.integration.admin.conftest import remember as remember
 from tests.integration.admin.conftest import subscriber as subscriber
 from tests.integration.admin.knowledge import folder as folder

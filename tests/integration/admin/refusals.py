@@ -1,0 +1,12 @@
+"""Pages of errors without the navigation of the admin, for tests that ask for many of them."""
+
+import pytest
+
+
+@pytest.fixture
+def plain_refusals(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Have pages of errors without the navigation, whose rendering is most of what a refusal costs.
+
+    The navigation is that of the pages that open, and test_error_pages.py looks at it around errors.
+    """
+    monkeypatch.setattr("apps.core.pages.errors.within_admin", lambda request, problem: None)
