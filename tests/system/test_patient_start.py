@@ -152,6 +152,7 @@ def supervised(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Any]
     def wait(code: str) -> Supervisor:
         hub = Supervisor(config)
         hub.keeper = None
+        hub.metrics_dir.mkdir(parents=True, exist_ok=True)  # for what is imported first
         program = (sys.executable, "-c", code, str(config.port))
         log = hub.log_path("web")
         child = Child("web", become, *program, environment=hub.environment, log=log, say=lambda *_: None)
