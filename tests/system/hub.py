@@ -22,6 +22,16 @@ from memoryhub.process.children import FORK_SERVER, NAME
 PROJECT = Path(__file__).resolve().parents[2]
 # Only a test that fails waits so long; a start takes about six seconds on two quiet cores.
 PATIENCE = 180.0
+# What others copy.
+MAKE = """
+import pathlib, django
+django.setup()
+from django.conf import settings
+from django.core.management import call_command
+from memoryhub.process.prepare import collect_static
+call_command("migrate", verbosity=0)
+collect_static(pathlib.Path(settings.STATIC_ROOT))
+"""
 
 
 def free_port() -> int:
@@ -58,8 +68,8 @@ def become(*program: str) -> None:
 
 
 @cache
-def migrated_cluster() -> Path:
-    """Return the folder of a stopped database that has all tables and nothing in them; one for all processes."""
+def migrated_hub() -> Path:
+    """Return a data directory with static files and a stopped database without rows; one for all processes."""
     run = Path(os.environ["MEMORYHUB_DATA_DIR"])  # of the tests (conftest.py), and removed with it
     hub, made = Hub(run / "migrated"), run / "migrated.made"
     with (run / "migrated.lock").open("w") as lock:
@@ -69,7 +79,14 @@ def migrated_cluster() -> Path:
             database = EmbeddedDatabase(hub.data_dir, durable=False)
             database.start()
             try:
-                done = hub.command("migrate", "--verbosity", "0")
+                done = subprocess.run(
+                    [sys.executable, "-c", MAKE],
+                    cwd=PROJECT,
+                    env=hub.environment | {"DJANGO_SETTINGS_MODULE": "memoryhub.settings"},
+                    capture_output=True,
+                    text=True,
+                    check=False,
+                )
                 assert done.returncode == 0, done.stderr
             finally:
                 database.stop()
@@ -77,7 +94,7 @@ def migrated_cluster() -> Path:
             with (hub.data_dir / "postgres" / "postgresql.auto.conf").open("a") as settings:
                 settings.write("fsync = off\n")
             made.touch()
-    return hub.data_dir / "postgres"
+    return hub.data_dir
 
 
 class Hub:
@@ -100,9 +117,14 @@ class Hub:
         self.key = ""
 
     def make_cluster(self) -> None:
-        """Make the database and its tables, which is what takes long in a first start, as a copy of another one."""
+        """Make the tables and static files, which are what takes long in a first start, as copies of others."""
+        self.make_static()
+        subprocess.run(["cp", "-a", migrated_hub() / "postgres", self.data_dir / "postgres"], check=True)
+
+    def make_static(self) -> None:
+        """Make the static files as copies of others: for a hub whose database is elsewhere."""
         self.data_dir.mkdir(parents=True, exist_ok=True)
-        subprocess.run(["cp", "-a", migrated_cluster(), self.data_dir / "postgres"], check=True)
+        subprocess.run(["cp", "-a", migrated_hub() / "static", self.data_dir / "static"], check=True)
 
     def start(self, **environment: str) -> None:
         """Start it and wait until it says that it is ready."""
@@ -131,6 +153,15 @@ class Hub:
             timeout=PATIENCE,
             check=False,
         )
+
+    def shell(self, code: str, **environment: str) -> str:
+        """Run code on the data of a hub that is up, as `manage.py shell` does but for its start; return what it prints.
+
+        For what a test needs beside the hub. What is to be proved of a command is proved with `command`.
+        """
+        from tests.system.shell_process import run_code
+
+        return run_code(code, self.environment | environment).strip()
 
     def is_up(self) -> bool:
         return self.process is not None and self.process.poll() is None

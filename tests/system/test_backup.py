@@ -21,6 +21,13 @@ from tests.system.test_killed_midway import KEY, call
 pytestmark = pytest.mark.xdist_group("hub")
 # Written before each backup at least, of each kind.
 FIRST = 15
+# Between two of a kind: before the backup, and while it is made.
+BETWEEN, BETWEEN_UNDER_LOAD = 0.2, 0.05
+MOVE = """
+from django.core.management import call_command
+call_command("timeline", "seal")
+call_command("timeline", "maintain")
+"""
 USER = "ana"
 # So that events are in files, and rows, and moved while the backup is made.
 SETTINGS = {
@@ -57,7 +64,7 @@ class Writer(threading.Thread):
     def __init__(self, hub: Hub, kind: str) -> None:
         super().__init__(daemon=True)
         self.hub, self.kind, self.known = hub, kind, list[str]()
-        self.stopped = threading.Event()
+        self.stopped, self.seconds = threading.Event(), BETWEEN
 
     def run(self) -> None:
         number = 0
@@ -68,7 +75,7 @@ class Writer(threading.Thread):
             if answer is not None and answer[0] in (200, 201):
                 self.known.append(text)
             number += 1
-            self.stopped.wait(0.05)
+            self.stopped.wait(self.seconds)
 
 
 @pytest.fixture(scope="module")
@@ -130,9 +137,10 @@ def doctor(hub: Hub) -> dict[str, str]:
 def test_what_was_acknowledged_before_a_backup_under_load_is_restored_and_found(
     hub: Hub, written: list[Writer], make_place: Callable[[], Path]
 ) -> None:
-    succeed(hub, "timeline", "seal")
-    succeed(hub, "timeline", "maintain")
+    hub.shell(MOVE)
     folder = make_place()
+    for writer in written:
+        writer.seconds = BETWEEN_UNDER_LOAD
     before = {writer.kind: list(writer.known) for writer in written}
     succeed(hub, "backup", str(folder), "--verify")
     assert all(len(writer.known) > len(before[writer.kind]) for writer in written), "the hub went on"

@@ -1,11 +1,13 @@
 """A hub keeps the embedder by which it has its vectors, until it is told to take another one."""
 
+import contextlib
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from urllib.parse import quote
+from typing import Any
 
 import pytest
-from django.conf import settings
 
+from memoryhub.postgres.lease import DatabaseLease
 from memoryhub.postgres.server import EmbeddedDatabase
 from tests.system.hub import Hub
 
@@ -15,19 +17,34 @@ ROWS = "SELECT e.id, s.model FROM semantic_memoryembedding e JOIN llm_embeddings
 UNSET = {"MEMORYHUB_EMBEDDER": "auto"}
 
 
+@contextlib.contextmanager
+def place_of_commands(place: Path) -> Iterator[Hub]:
+    """Make a place for commands beside a database that runs and has nothing but its tables."""
+    hub = Hub(place)
+    hub.make_cluster()
+    with DatabaseLease(EmbeddedDatabase(hub.data_dir, durable=False)):
+        yield hub
+
+
 @pytest.fixture
-def hub(make_place, worker_id, django_db_setup):
-    """A place for commands on an empty database of a server that was there before."""
-    server, name = EmbeddedDatabase(settings.MEMORYHUB.data_dir), f"embedder_{worker_id}"
-    with server.connect(dbname="postgres", user="postgres") as connection:
-        connection.execute(f"CREATE DATABASE {name} OWNER memoryhub")
-    host = quote(settings.DATABASES["default"]["HOST"], safe="")
-    hub = Hub(make_place() / "hub", DATABASE_URL=f"postgresql://memoryhub@{host}/{name}")
-    hub.execute = lambda statement: server.connect(dbname=name, user="postgres").execute(statement)
-    hub.rows = lambda: list(hub.execute(ROWS))
-    yield hub
-    with server.connect(dbname="postgres", user="postgres") as connection:
-        connection.execute(f"DROP DATABASE {name} WITH (FORCE)")
+def hub(make_place: Callable[[], Path]) -> Iterator[Hub]:
+    """One that has no vectors yet."""
+    with place_of_commands(make_place() / "hub") as hub:
+        yield hub
+
+
+@pytest.fixture(scope="module")
+def new_hub(make_place: Callable[[], Path]) -> Iterator[Hub]:
+    """One in which memories were saved, and nothing was configured."""
+    with place_of_commands(make_place() / "hub") as hub:
+        run(hub, "prepare", **UNSET)
+        save(hub, make_place(), **UNSET)
+        yield hub
+
+
+def rows(hub: Hub) -> list[Any]:
+    with hub.database.connect() as connection:
+        return connection.execute(ROWS).fetchall()
 
 
 def run(hub: Hub, *arguments: str, **environment: str) -> str:
@@ -41,42 +58,39 @@ def save(hub: Hub, place: Path, **environment: str) -> None:
     run(hub, "import_memories", str(place / "memories.jsonl"), **environment)
 
 
-def test_hub_of_minilm_keeps_its_vectors_until_it_is_told_otherwise(hub, tmp_path):
+def test_hub_of_minilm_keeps_its_vectors_until_it_is_told_otherwise(hub: Hub, tmp_path: Path) -> None:
     """Before e5 was the default, MiniLM was what every hub had that configured nothing."""
     run(hub, "prepare", MEMORYHUB_EMBEDDER="minilm")
     save(hub, tmp_path, MEMORYHUB_EMBEDDER="minilm")
-    before = hub.rows()
+    before = rows(hub)
     assert [model for _, model in before] == ["all-MiniLM-L6-v2/int8"] * 2
 
     run(hub, "prepare", **UNSET)
     save(hub, tmp_path, **UNSET)
-    assert hub.rows() == before
+    assert rows(hub) == before
 
     said = run(hub, "reembed", "--embedder", "e5", **UNSET)
     assert "2 vectors computed by multilingual-e5-small" in said
     run(hub, "prepare", **UNSET)
-    assert [model for _, model in hub.rows()] == ["multilingual-e5-small/2"] * 2
+    assert [model for _, model in rows(hub)] == ["multilingual-e5-small/2"] * 2
 
 
-def test_vectors_of_an_earlier_version_of_the_model_are_made_anew_at_the_start(hub, tmp_path):
-    run(hub, "prepare", **UNSET)
-    save(hub, tmp_path, **UNSET)
-    before = hub.rows()
-    hub.execute("UPDATE llm_embeddingspace SET model = 'multilingual-e5-small/1'")
-    said = hub.command("prepare", **UNSET)
-    assert said.returncode == 0, said.stderr
-    assert "Embedding: 2/2" in said.stdout + said.stderr
-    after = hub.rows()
-    assert [model for _, model in after] == ["multilingual-e5-small/2"] * 2
-    assert not {row for row, _ in before} & {row for row, _ in after}
-    assert "anew" not in run(hub, "prepare", **UNSET)
-
-
-def test_new_hub_saves_vectors_of_e5_and_needs_no_other_model(hub, tmp_path):
-    run(hub, "prepare", **UNSET)
-    save(hub, tmp_path, **UNSET)
-    assert [model for _, model in hub.rows()] == ["multilingual-e5-small/2"] * 2
-    assert not (hub.data_dir / "models").exists()
-    refused = hub.command("prepare", MEMORYHUB_EMBEDDER="minilm")
+def test_new_hub_saves_vectors_of_e5_and_needs_no_other_model(new_hub: Hub) -> None:
+    assert [model for _, model in rows(new_hub)] == ["multilingual-e5-small/2"] * 2
+    assert not (new_hub.data_dir / "models").exists()
+    refused = new_hub.command("prepare", MEMORYHUB_EMBEDDER="minilm")
     assert refused.returncode
     assert "manage.py reembed" in refused.stderr + refused.stdout
+
+
+def test_vectors_of_an_earlier_version_of_the_model_are_made_anew_at_the_start(new_hub: Hub) -> None:
+    before = rows(new_hub)
+    with new_hub.database.connect() as connection:
+        connection.execute("UPDATE llm_embeddingspace SET model = 'multilingual-e5-small/1'")
+    said = new_hub.command("prepare", **UNSET)
+    assert said.returncode == 0, said.stderr
+    assert "Embedding: 2/2" in said.stdout + said.stderr
+    after = rows(new_hub)
+    assert [model for _, model in after] == ["multilingual-e5-small/2"] * 2
+    assert not {row for row, _ in before} & {row for row, _ in after}
+    assert "anew" not in run(new_hub, "prepare", **UNSET)

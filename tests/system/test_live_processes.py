@@ -12,12 +12,13 @@ from typing import Any
 
 import psutil
 import pytest
-from playwright.sync_api import Browser, Page, WebSocketRoute, sync_playwright
+from playwright.sync_api import Browser, Page, WebSocketRoute
 from websockets.exceptions import InvalidStatus
 from websockets.sync.client import ClientConnection, connect
 
+from tests.browser import browser_open
 from tests.nginx import Proxy
-from tests.system.browser.test_admin_browser import BROWSER, FLAGS, watch
+from tests.system.browser.test_admin_browser import watch
 from tests.system.hub import Hub, wait_for
 from tests.system.test_web_processes import ask
 from tests.system.test_web_server import web_processes
@@ -68,9 +69,7 @@ def hub(make_place: Any) -> Iterator[Hub]:
 
 @pytest.fixture(scope="module")
 def session(hub: Hub) -> str:
-    done = hub.command("shell", "-v", "0", "-c", SIGN_IN)
-    assert done.returncode == 0, done.stderr
-    return done.stdout.strip()
+    return hub.shell(SIGN_IN)
 
 
 def save(hub: Hub) -> None:
@@ -139,19 +138,13 @@ def test_without_a_session_there_is_no_socket(hub: Hub) -> None:
 
 @pytest.fixture(scope="module")
 def browser(hub: Hub) -> Iterator[Browser]:
-    if BROWSER is None:
-        pytest.skip("no chromium, chromium-browser or google-chrome in PATH")
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=BROWSER, args=FLAGS)
+    with browser_open() as browser:
         yield browser
-        browser.close()
 
 
 @pytest.fixture(scope="module")
 def sessions(hub: Hub) -> dict[str, str]:
-    done = hub.command("shell", "-v", "0", "-c", SIGN_IN_PERSONS)
-    assert done.returncode == 0, done.stderr
-    return dict(zip(("cleo", "dora"), done.stdout.split(), strict=True))
+    return dict(zip(("cleo", "dora"), hub.shell(SIGN_IN_PERSONS).split(), strict=True))
 
 
 def home_of(browser: Browser, hub: Hub, session: str) -> Page:
@@ -295,6 +288,6 @@ def test_a_page_whose_session_has_ended_says_so(hub: Hub, page: Page, session: s
         "from django.contrib.sessions.models import Session; from django.contrib.auth.models import User\n"
         f"Session.objects.filter(pk='{session}').delete(); User.objects.update(first_name='Rita')"
     )
-    assert hub.command("shell", "-v", "0", "-c", code).returncode == 0
+    hub.shell(code)
     page.wait_for_selector(".mh-live-banner:has-text('You are signed out')", timeout=20_000)
     assert page.inner_text("#live-state .mh-live-words").startswith("signed out, as of")

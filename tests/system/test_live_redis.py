@@ -48,9 +48,7 @@ def hub(make_place: Any, redis: Redis) -> Iterator[Hub]:
 
 @pytest.fixture(scope="module")
 def session(hub: Hub) -> str:
-    done = hub.command("shell", "-v", "0", "-c", SIGN_IN)
-    assert done.returncode == 0, done.stderr
-    return done.stdout.strip()
+    return hub.shell(SIGN_IN)
 
 
 def relays(hub: Hub) -> list[int]:

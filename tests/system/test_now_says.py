@@ -2,7 +2,6 @@
 
 import contextlib
 import os
-import re
 import shutil
 import signal
 import time
@@ -12,19 +11,16 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, Page
 
+from tests.browser import browser_open
 from tests.integration.llm.chat_server import ChatServer, Reply, running_chat_server
 from tests.system.beside import Beside
-from tests.system.browser.test_admin_browser import BROWSER, FLAGS
 from tests.system.hub import Hub, wait_for
 from tests.system.test_live_processes import SIGN_IN, is_live
 from tests.system.test_web_processes import ask
 
-pytestmark = [
-    pytest.mark.xdist_group("hub"),
-    pytest.mark.skipif(BROWSER is None, reason="no chromium, chromium-browser or google-chrome in PATH"),
-]
+pytestmark = pytest.mark.xdist_group("hub")
 
 MB = 1024 * 1024
 # A warning is pushed within two seconds; the rest is for a machine that is busy with other tests.
@@ -124,16 +120,14 @@ def beside(hub: Hub) -> Iterator[Beside]:
 
 @pytest.fixture(scope="module")
 def browser(hub: Hub) -> Iterator[Browser]:
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=BROWSER, args=FLAGS)
+    with browser_open() as browser:
         yield browser
-        browser.close()
 
 
 @pytest.fixture(scope="module")
 def page(hub: Hub, beside: Beside, browser: Browser) -> Iterator[Page]:
     """*Now*, which no test loads again."""
-    session = re.findall(r"\S+", hub.command("shell", "-v", "0", "-c", SIGN_IN).stdout)[-1]
+    session = hub.shell(SIGN_IN)
     context = browser.new_context()
     base = f"http://127.0.0.1:{hub.port}"
     context.add_cookies([{"name": "sessionid", "value": session, "url": base}])

@@ -73,9 +73,8 @@ def locks_left(server: EmbeddedDatabase, database: str) -> list[Any]:
 
 def hears(hub: Hub) -> None:
     """Save a memory, of which a socket hears."""
-    session = hub.command("shell", "-v", "0", "-c", SIGN_IN.replace('"operator"', f'"operator{hub.port}"'))
-    assert session.returncode == 0, session.stderr
-    with socket_to(hub, session.stdout.strip()) as socket:
+    session = hub.shell(SIGN_IN.replace('"operator"', f'"operator{hub.port}"'))
+    with socket_to(hub, session) as socket:
         save(hub)
         wait_for_memories(socket, 2 + ROOM)
 
@@ -107,8 +106,8 @@ def test_hub_past_its_pooler_is_live_and_works_off_its_jobs(hub: Hub, direct: di
     assert ask(hub, "POST", "/api/memory/main/entries", {"user_id": "ana", "entry": "buys tea"})[0] in {200, 201}
     delivered = "from apps.events.models import Delivery; print(Delivery.objects.exclude(status='delivered').count())"
     hub.environment |= direct
-    wait_for(lambda: hub.command("shell", "-v", "0", "-c", delivered).stdout.strip() == "0", "deliveries")
-    codes = hub.command("shell", "-v", "0", "-c", PROBLEMS).stdout
+    wait_for(lambda: hub.shell(delivered) == "0", "deliveries")
+    codes = hub.shell(PROBLEMS)
     assert "sessions_missing" not in codes
     assert "hosts_differ" not in codes
 
@@ -120,5 +119,5 @@ def test_pooler_that_changes_its_mode_is_a_problem_on_now(hub: Hub, pooler: PgBo
     pooler.end()
     pooler.change_mode("transaction")
     pooler.start(database)
-    wait_for(lambda: "sessions_missing" in hub.command("shell", "-v", "0", "-c", PROBLEMS).stdout, "the problem")
+    wait_for(lambda: "sessions_missing" in hub.shell(PROBLEMS), "the problem")
     assert MISSING in (hub.data_dir / "logs" / "web.log").read_text()

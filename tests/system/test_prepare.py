@@ -15,6 +15,7 @@ from memoryhub.process.startup import Credentials
 from tests.system.hub import Hub
 
 GIVEN_KEY = "given-by-the-operator-0123456789abcdef"
+GIVEN = {"MEMORYHUB_API_KEY": GIVEN_KEY, "MEMORYHUB_ADMIN_PASSWORD": "tall-green-kettle"}
 
 
 @pytest.fixture(scope="module")
@@ -35,16 +36,21 @@ def hub(server, make_place, worker_id):
         connection.execute(f"DROP DATABASE {name} WITH (FORCE)")
 
 
-def test_preparing_makes_given_credentials_once_and_prints_none_of_them(hub):
-    given = {"MEMORYHUB_API_KEY": GIVEN_KEY, "MEMORYHUB_ADMIN_PASSWORD": "tall-green-kettle"}
-    first = hub.command("prepare", **given)
-    assert first.returncode == 0, first.stderr
-    assert "First start" not in first.stdout
-    assert GIVEN_KEY not in first.stdout
-    assert "tall-green-kettle" not in first.stdout
+@pytest.fixture(scope="module")
+def first(hub):
+    """What the first preparation of the empty database said."""
+    done = hub.command("prepare", **GIVEN)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def test_preparing_makes_given_credentials_once_and_prints_none_of_them(hub, first):
+    assert "First start" not in first
+    assert GIVEN_KEY not in first
+    assert "tall-green-kettle" not in first
     assert not (hub.data_dir / "postgres").exists()
 
-    again = hub.command("prepare", **given)
+    again = hub.command("prepare", **GIVEN)
     assert again.returncode == 0, again.stderr
     assert "MEMORYHUB_API_KEY" not in again.stdout
 
@@ -53,8 +59,8 @@ def test_preparing_makes_given_credentials_once_and_prints_none_of_them(hub):
     assert GIVEN_KEY[::-1] not in other.stdout
 
 
-def test_preparing_adds_the_prices_of_models(hub, server, worker_id):
-    assert hub.command("prepare").returncode == 0
+@pytest.mark.usefixtures("first")
+def test_preparing_adds_the_prices_of_models(server, worker_id):
     with server.connect(dbname=f"chosen_{worker_id}", user="postgres") as connection:
         [count] = connection.execute("SELECT count(*) FROM llm_price").fetchone()
     assert count == len(KNOWN_PRICES)

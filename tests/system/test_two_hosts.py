@@ -19,14 +19,15 @@ from urllib.parse import quote
 
 import psutil
 import pytest
-from django.conf import settings
 
-from memoryhub.postgres.server import EmbeddedDatabase
+from memoryhub.postgres.lease import DatabaseLease
+from memoryhub.postgres.server import EmbeddedDatabase, database_settings
 from tests.api import MEMORIES, SEARCH
 from tests.buckets import new_bucket, running_store
 from tests.nginx import ANSWERED_BY, Proxy, needs_nginx, proxy_before
 from tests.redis_server import REDIS, Redis
 from tests.system.hub import Hub, unlike, wait_for
+from tests.system.test_backup import MOVE
 from tests.system.test_live_processes import ROOM, SIGN_IN, save, socket_to, wait_for_memories
 from tests.system.test_web_processes import ask
 from tests.system.test_web_server import KEY
@@ -64,14 +65,13 @@ print(json.dumps({name: list(found.values_list("content", flat=True)) for name, 
 
 
 @pytest.fixture(scope="module")
-def url(django_db_setup: None, worker_id: str) -> Iterator[str]:
-    """The address of an empty database."""
-    server, name = EmbeddedDatabase(settings.MEMORYHUB.data_dir), f"hosts_{worker_id}"
-    with server.connect(dbname="postgres", user="postgres") as connection:
-        connection.execute(f"CREATE DATABASE {name} OWNER memoryhub")
-    yield f"postgresql://memoryhub@{quote(settings.DATABASES['default']['HOST'], safe='')}/{name}"
-    with server.connect(dbname="postgres", user="postgres") as connection:
-        connection.execute(f"DROP DATABASE {name} WITH (FORCE)")
+def url(make_place: Any) -> Iterator[str]:
+    """The address of a database that has nothing but its tables."""
+    place = Hub(make_place() / "database")
+    place.make_cluster()
+    with DatabaseLease(EmbeddedDatabase(place.data_dir, durable=False)):
+        known = database_settings(place.data_dir)
+        yield f"postgresql://{known['USER']}@{quote(known['HOST'], safe='')}/{known['NAME']}"
 
 
 @pytest.fixture(scope="module")
@@ -104,6 +104,7 @@ def hosts(engines: dict[str, str], make_place: Any) -> Iterator[Hosts]:
             (place / name / folder).symlink_to(place / "shared" / folder)
         hub = Hub(place / name, **engines)
         hub.key = KEY
+        hub.make_static()
         made.append(hub)
     first, second = made
     try:
@@ -135,9 +136,7 @@ def answered_by(proxy: Proxy, key: str) -> str:
 @pytest.fixture(scope="module")
 def session(hosts: Hosts) -> str:
     """A browser's session of an operator."""
-    done = hosts[0].command("shell", "-v", "0", "-c", SIGN_IN)
-    assert done.returncode == 0, done.stderr
-    return done.stdout.strip()
+    return hosts[0].shell(SIGN_IN)
 
 
 def at_once(*calls: Callable[[], Any]) -> list[Any]:
@@ -216,9 +215,7 @@ def test_archived_events_of_one_host_are_answered_by_the_other(hosts: Hosts) -> 
     for number, content in enumerate(contents):
         event = {"timestamp": f"2026-03-04T12:{number:02}:00Z", "event_type": "message", "content": content}
         assert ask(hosts[number % 2], "POST", "/api/episodic/events", {**event, "user_id": "fay"})[0] == 201
-    for arguments in (("timeline", "seal"), ("timeline", "maintain")):
-        done = first.command(*arguments, MEMORYHUB_TIMELINE_ARCHIVE_AFTER_HOURS="0")
-        assert done.returncode == 0, done.stderr
+    first.shell(MOVE, MEMORYHUB_TIMELINE_ARCHIVE_AFTER_HOURS="0")
     for hub in hosts:
         status, answer = ask(hub, "GET", "/api/episodic/status", None)
         assert (status, answer["events"]["archived"]) == (200, 40), answer
@@ -296,9 +293,7 @@ def test_nothing_acknowledged_is_missing_after_each_host_was_killed_in_turn(host
             is_over.set()
 
     at_once(kill, *[partial(write_until, is_over, acknowledged[kind], hub, kind) for hub in hosts for kind in WRITES])
-    rows = second.command("shell", "-v", "0", "-c", KEPT)
-    assert rows.returncode == 0, rows.stderr
-    kept = json.loads(rows.stdout)
+    kept = json.loads(second.shell(KEPT))
     _, note = ask(second, "GET", "/api/memory/main?user_id=dora", None)
     kept["notes"] = [text for text in acknowledged["notes"] for _ in range(note["text"].count(text))]
     for kind, texts in acknowledged.items():

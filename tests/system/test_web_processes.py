@@ -47,8 +47,7 @@ def hub(make_place):
 @pytest.fixture(scope="module")
 def large_user(hub):
     """A user with enough memories for a graph, in this hub."""
-    filled = hub.command("shell", "-v", "0", "-c", FILL)
-    assert filled.returncode == 0, filled.stderr
+    hub.shell(FILL)
 
 
 def ask(hub: Hub, method: str, path: str, body: Any = None, key: str | None = None) -> tuple[int, Any]:
@@ -160,7 +159,7 @@ def pruned_events(hub: Hub) -> float:
 
 
 def test_metrics_of_hub_count_what_is_pruned_by_command(hub):
-    assert hub.command("shell", "-v", "0", "-c", ENABLE_RETENTION).returncode == 0
+    hub.shell(ENABLE_RETENTION)
     for times in (1, 2):
         event = {"user_id": "ana", "event_type": "note", "content": f"old {times}", "timestamp": "2020-01-01T00:00:00Z"}
         assert ask(hub, "POST", "/api/episodic/events", event)[0] == 201
@@ -231,5 +230,4 @@ def test_statement_that_takes_long_on_database_that_answers_is_not_ended(hub: Hu
         "from apps.core.db.watch import database_watch as w; from django.db import connection as c\n"
         "w().begin(); k = c.cursor(); k.execute('SELECT pg_sleep(5)'); print('slept', w().is_hanging)"
     )
-    answer = hub.command("shell", "-v", "0", "-c", code)
-    assert answer.stdout.strip() == "slept False", answer.stderr
+    assert hub.shell(code) == "slept False"

@@ -4,10 +4,10 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from django.conf import settings
-from playwright.sync_api import Page, sync_playwright
+from playwright.sync_api import Page
 
+from tests.browser import browser_open
 from tests.integration.webui.person import browser_of
-from tests.system.browser.test_admin_browser import BROWSER, FLAGS
 
 PHONE = {"width": 320, "height": 640}
 
@@ -19,8 +19,7 @@ def pages_of(person: str, base: str, *, locale: str = "en-US", scripts: bool = T
     While it is open, the loop of the browser has this thread: write to the database with `elsewhere`.
     """
     session = browser_of(person).cookies[settings.SESSION_COOKIE_NAME].value
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=BROWSER, args=FLAGS)
+    with browser_open() as browser:
         context = browser.new_context(
             viewport={"width": PHONE["width"], "height": PHONE["height"]},
             color_scheme="dark",
@@ -29,4 +28,3 @@ def pages_of(person: str, base: str, *, locale: str = "en-US", scripts: bool = T
         )
         context.add_cookies([{"name": settings.SESSION_COOKIE_NAME, "value": session, "url": base}])
         yield context.new_page()
-        browser.close()

@@ -3,13 +3,14 @@
 import pytest
 from django.contrib.auth.models import User
 from django.urls import reverse
-from playwright.sync_api import BrowserContext, Page, sync_playwright
+from playwright.sync_api import BrowserContext, Page
 from pytest_django import Settings
 from pytest_django.live_server_helper import LiveServer
 
 from apps.accounts.services import password_link
+from tests.browser import browser_open
 from tests.integration.accounts.signing import PASSWORD, code_of
-from tests.system.browser.test_admin_browser import BROWSER, FLAGS, watch
+from tests.system.browser.test_admin_browser import watch
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -39,13 +40,11 @@ def enter(page: Page, **values: str) -> None:
     page.press(f"[name={[*values][-1]}]", "Enter")
 
 
-@pytest.mark.skipif(BROWSER is None, reason="no chromium, chromium-browser or google-chrome in PATH")
 def test_pages_of_an_account_have_nothing_refused(live_server: LiveServer, settings: Settings) -> None:
     settings.MFA_TOTP_TOLERANCE = 1
     link = password_link(login=User.objects.create_superuser("ana", password=PASSWORD))
     base = live_server.url.replace("127.0.0.1", "localhost")
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=BROWSER, args=FLAGS)
+    with browser_open() as browser:
         context = browser.new_context(viewport={"width": 390, "height": 844})
         page = context.new_page()
         page.add_init_script(VIOLATIONS)
@@ -78,5 +77,4 @@ def test_pages_of_an_account_have_nothing_refused(live_server: LiveServer, setti
         page.goto(base + reverse("account_login"))
         page.click("#passkey_login")
         page.wait_for_url("**/admin/")
-        browser.close()
     assert complaints == []

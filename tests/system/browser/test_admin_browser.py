@@ -5,13 +5,12 @@ from collections.abc import Callable
 
 import pytest
 from django.contrib.auth.models import User
-from playwright.sync_api import Page, sync_playwright
+from playwright.sync_api import Page
 from pytest_django.live_server_helper import LiveServer
 
 from apps.core.models import ApiKey
 from apps.semantic.models import Memory
-from tests.browser import BROWSER as BROWSER
-from tests.browser import FLAGS as FLAGS
+from tests.browser import browser_open
 from tests.integration.admin.pages import address
 
 pytestmark = pytest.mark.django_db(transaction=True)
@@ -46,13 +45,11 @@ def make_key(page: Page, base: str) -> str:
     return secret
 
 
-@pytest.mark.skipif(BROWSER is None, reason="no chromium, chromium-browser or google-chrome in PATH")
 def test_the_admin_works_in_a_browser(live_server: LiveServer, remember: Callable[..., Memory]) -> None:
     memory = remember("Ana prefers tea")
     User.objects.create_superuser("operator", password=PASSWORD)
     base, path = live_server.url, address(Memory, "change", memory.pk)
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=BROWSER, args=FLAGS)
+    with browser_open() as browser:
         page = browser.new_page(viewport={"width": 390, "height": 844})
         complaints = watch(page)
         log_in(page, base)
@@ -67,7 +64,6 @@ def test_the_admin_works_in_a_browser(live_server: LiveServer, remember: Callabl
         page.reload()
         assert secret.startswith("mh_")
         assert secret not in page.content()
-        browser.close()
     assert complaints == []
     memory.refresh_from_db()
     assert memory.status == "deleted"

@@ -7,17 +7,17 @@ import pytest
 from django.contrib.auth.models import User
 from django.test import Client
 from django.urls import reverse
-from playwright.sync_api import BrowserContext, Page, sync_playwright
+from playwright.sync_api import BrowserContext, Page
 from pytest_django.live_server_helper import LiveServer
 
 from apps.semantic.models import Memory
+from tests.browser import browser_open
 from tests.integration.admin.pages import address
-from tests.system.browser.test_admin_browser import BROWSER, FLAGS, watch
+from tests.system.browser.test_admin_browser import watch
 
 pytestmark = [
     pytest.mark.django_db(transaction=True),
     pytest.mark.usefixtures("timeline_dir"),
-    pytest.mark.skipif(BROWSER is None, reason="no chromium, chromium-browser or google-chrome in PATH"),
 ]
 HOSTILE = "Ana drinks tea <img src=x onerror=\"document.title='run'\"><script>document.title='run'</script>"
 
@@ -39,8 +39,7 @@ def test_question_is_asked_by_keyboard_and_answered_in_place(
 ) -> None:
     remember(HOSTILE)
     session = session_of(User.objects.create_superuser("operator"))
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=BROWSER, args=FLAGS)
+    with browser_open() as browser:
         page = open_page(browser.new_context(viewport={"width": 320, "height": 700}), live_server.url, session)
         complaints = watch(page)
         page.goto(live_server.url + reverse("cockpit_ask"))
@@ -53,15 +52,13 @@ def test_question_is_asked_by_keyboard_and_answered_in_place(
         assert page.input_value("[name=question]") == "Who drinks tea?"
         assert page.evaluate("document.documentElement.scrollWidth") <= 320
         assert page.title().startswith("Ask")
-        browser.close()
     assert complaints == []
 
 
 def test_ctrl_k_finds_a_memory_and_opens_it(live_server: LiveServer, remember: Callable[..., Memory]) -> None:
     memory = remember(HOSTILE)
     session = session_of(User.objects.create_superuser("operator"))
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=BROWSER, args=FLAGS)
+    with browser_open() as browser:
         page = open_page(browser.new_context(viewport={"width": 1400, "height": 900}), live_server.url, session)
         complaints = watch(page)
         page.goto(live_server.url + reverse("cockpit_people"))
@@ -82,5 +79,4 @@ def test_ctrl_k_finds_a_memory_and_opens_it(live_server: LiveServer, remember: C
         page.keyboard.press("Enter")
         page.wait_for_url("**" + address(Memory, "change", memory.pk))
         assert page.title() != "run"
-        browser.close()
     assert complaints == []

@@ -5,17 +5,15 @@ from collections.abc import Callable
 import pytest
 from django.contrib.auth.models import User
 from django.urls import reverse
-from playwright.sync_api import Page, sync_playwright
+from playwright.sync_api import Page
 from pytest_django.live_server_helper import LiveServer
 
 from apps.semantic.models import Conflict, Memory
+from tests.browser import browser_open
 from tests.integration.admin.pages import address
-from tests.system.browser.test_admin_browser import BROWSER, FLAGS, PASSWORD, log_in, watch
+from tests.system.browser.test_admin_browser import PASSWORD, log_in, watch
 
-pytestmark = [
-    pytest.mark.django_db(transaction=True),
-    pytest.mark.skipif(BROWSER is None, reason="no chromium, chromium-browser or google-chrome in PATH"),
-]
+pytestmark = pytest.mark.django_db(transaction=True)
 LISBON, NOT_LISBON = "Ana lives in Lisbon.", "Ana does not live in Lisbon."
 SMALL, WIDE = {"width": 390, "height": 844}, {"width": 1280, "height": 900}
 MANY = reverse("admin:semantic_conflict_revert_many")
@@ -39,8 +37,7 @@ def test_decision_is_reverted_by_keyboard_and_read_on_small_screen(
     remember(NOT_LISBON)
     receipt = Conflict.objects.get()
     User.objects.create_superuser("operator", password=PASSWORD)
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=BROWSER, args=FLAGS)
+    with browser_open() as browser:
         page = browser.new_page(viewport=SMALL)
         complaints = watch(page)
         log_in(page, live_server.url)
@@ -56,7 +53,6 @@ def test_decision_is_reverted_by_keyboard_and_read_on_small_screen(
         page.locator("#dialog button[type=submit]").focus()
         page.keyboard.press("Enter")
         page.wait_for_selector("text=1 decision reverted.")
-        browser.close()
     assert complaints == []
     assert list(Memory.objects.active().values_list("content", flat=True)) == [LISBON]
 
@@ -75,8 +71,7 @@ def test_reverting_and_deleting_many_asks_and_shows_contents(
     for content in (LISBON, NOT_LISBON):
         remember(content)
     User.objects.create_superuser("operator", password=PASSWORD)
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=BROWSER, args=FLAGS)
+    with browser_open() as browser:
         page = browser.new_page(viewport=WIDE)
         complaints = watch(page)
         log_in(page, live_server.url)
@@ -94,6 +89,5 @@ def test_reverting_and_deleting_many_asks_and_shows_contents(
         page.click("section.mh-question button:has-text('Delete')")
         page.wait_for_selector("text=memory deleted.")
         page.goto(f"{live_server.url}{MANY}?rule=:default", wait_until="load")
-        browser.close()
     assert complaints == []
     assert not Memory.objects.active().exists()

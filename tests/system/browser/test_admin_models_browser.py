@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from django.contrib.auth.models import User
 from django.urls import reverse
-from playwright.sync_api import Page, sync_playwright
+from playwright.sync_api import Page
 from pytest_django.live_server_helper import LiveServer
 
 from apps.core.domain.clock import SYSTEM_CLOCK, utcnow
@@ -16,15 +16,13 @@ from apps.llm.domain.protocol.statistics import ProtocolStatistics
 from apps.llm.models import Breaker, BreakerChange, BudgetDay, ModelCall, Price, ToolRunDay
 from apps.llm.pricing.prices import prices_ensure
 from apps.llm.tools.counts import output_count
+from tests.browser import browser_open
 from tests.integration.admin.pages import address
 from tests.integration.llm.configuring import FALLBACK, MODEL, breaker, call, configured, spent
-from tests.system.browser.test_admin_browser import BROWSER, FLAGS, PASSWORD, log_in, watch
+from tests.system.browser.test_admin_browser import PASSWORD, log_in, watch
 from tests.system.hub import wait_for
 
-pytestmark = [
-    pytest.mark.django_db(transaction=True),
-    pytest.mark.skipif(BROWSER is None, reason="no chromium, chromium-browser or google-chrome in PATH"),
-]
+pytestmark = pytest.mark.django_db(transaction=True)
 
 HERE = reverse("admin:llm_budgetday_changelist")
 LONG = "qwen3-235b-a22b-instruct-2507-fp8-with-a-very-long-name-that-goes-on-and-on"
@@ -86,8 +84,7 @@ def press_until(page: Page, name: str) -> None:
 @pytest.mark.usefixtures("used")
 def test_the_pages_about_models_work_in_a_browser(live_server: LiveServer) -> None:
     addresses = pages()
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=BROWSER, args=FLAGS)
+    with browser_open() as browser:
         page = browser.new_page(viewport={"width": 390, "height": 844})
         complaints = watch(page)
         log_in(page, live_server.url)
@@ -112,7 +109,6 @@ def test_the_pages_about_models_work_in_a_browser(live_server: LiveServer) -> No
         press_until(page, "Reset")
         page.keyboard.press("Enter")
         page.wait_for_selector("text=The breaker of openai is closed.")
-        browser.close()
     assert wide == []
     assert complaints == []
     assert Breaker.objects.get(pk="openai").phase == "closed"

@@ -9,20 +9,20 @@ from django.contrib.auth.models import User
 from django.db import connection
 from django.urls import reverse
 from django.utils import timezone
-from playwright.sync_api import Page, sync_playwright
+from playwright.sync_api import Page
 from pytest_django.live_server_helper import LiveServer
 
 from apps.episodic.models import RetentionPolicy, Segment, TimelineEvent, TimelineWarning
+from tests.browser import browser_open
 from tests.integration.admin import timeline
 from tests.integration.admin.pages import address
 from tests.integration.episodic.upkeep import a_sealed_segment, an_archived_segment, record
 from tests.integration.episodic.workers import work_off
-from tests.system.browser.test_admin_browser import BROWSER, FLAGS, PASSWORD, log_in, watch
+from tests.system.browser.test_admin_browser import PASSWORD, log_in, watch
 
 pytestmark = [
     pytest.mark.django_db(transaction=True),
     pytest.mark.usefixtures("timeline_dir"),
-    pytest.mark.skipif(BROWSER is None, reason="no chromium, chromium-browser or google-chrome in PATH"),
 ]
 SMALL, WIDE = {"width": 390, "height": 844}, {"width": 1280, "height": 900}
 SEARCH = reverse("admin:episodic_timelineevent_query")
@@ -81,8 +81,7 @@ def test_timeline_is_looked_after_by_keyboard_and_read_on_small_screen(live_serv
     timeline.warning(detail="Something is wrong with something that has a long name. " * 3)
     pages, policy = every_page(segment, event), RetentionPolicy.objects.get()
     User.objects.create_superuser("operator", password=PASSWORD)
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=BROWSER, args=FLAGS)
+    with browser_open() as browser:
         page = browser.new_page(viewport=SMALL)
         complaints = watch(page)
         log_in(page, live_server.url)
@@ -120,6 +119,5 @@ def test_timeline_is_looked_after_by_keyboard_and_read_on_small_screen(live_serv
         assert not aside(RetentionPolicy.objects.get).is_enabled
         press(page, "Save, and delete them")
         page.wait_for_selector("text=was changed successfully")
-        browser.close()
     assert complaints == []
     assert RetentionPolicy.objects.get().is_enabled

@@ -4,20 +4,18 @@ from pathlib import Path
 from typing import Literal
 
 import pytest
-from playwright.sync_api import Page, expect, sync_playwright
+from playwright.sync_api import Page, expect
 from pytest_django.live_server_helper import LiveServer
 
 from apps.core.domain.scope import Permission, Scope
 from apps.semantic.models import Memory
 from memoryhub.config.api import SECTIONS
 from tests.api import api_for
+from tests.browser import browser_open
 from tests.integration.memoryhub.story import EXAMPLES
-from tests.system.browser.test_admin_browser import BROWSER, FLAGS, watch
+from tests.system.browser.test_admin_browser import watch
 
-pytestmark = [
-    pytest.mark.django_db(transaction=True),
-    pytest.mark.skipif(BROWSER is None, reason="no chromium, chromium-browser or google-chrome in PATH"),
-]
+pytestmark = pytest.mark.django_db(transaction=True)
 
 
 def authorize(page: Page, key: str) -> None:
@@ -75,8 +73,7 @@ def check_themes(page: Page) -> None:
 
 def test_example_is_tried_on_the_page(live_server: LiveServer, timeline_dir: Path) -> None:
     key = api_for(Scope(), Permission.OPERATOR).key
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=BROWSER, args=FLAGS)
+    with browser_open() as browser:
         context = browser.new_context(viewport={"width": 1400, "height": 900})
         context.grant_permissions(["clipboard-read", "clipboard-write"])
         page = context.new_page()
@@ -90,6 +87,5 @@ def test_example_is_tried_on_the_page(live_server: LiveServer, timeline_dir: Pat
         page.reload()  # the key is still known
         try_save(page)
         check_themes(page)
-        browser.close()
     assert complaints == []
     assert Memory.objects.get().content == EXAMPLES["memories_save"].body["content"]

@@ -18,16 +18,14 @@ from mcp.client.auth import OAuthClientProvider
 from mcp.client.client import Client
 from mcp.client.streamable_http import streamable_http_client
 from mcp.shared.auth import AuthorizationCodeResult, OAuthClientMetadata
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, Page
 
+from tests.browser import browser_open
 from tests.system.beside import Beside
-from tests.system.browser.test_admin_browser import BROWSER, FLAGS, watch
+from tests.system.browser.test_admin_browser import watch
 from tests.system.hub import Hub
 
-pytestmark = [
-    pytest.mark.xdist_group("hub"),
-    pytest.mark.skipif(BROWSER is None, reason="no chromium, chromium-browser or google-chrome in PATH"),
-]
+pytestmark = pytest.mark.xdist_group("hub")
 PASSWORD = "correct horse battery"
 PEOPLE = f"""
 from django.contrib.auth.models import User
@@ -160,10 +158,8 @@ def hub(make_place: Callable[[], Path]) -> Iterator[Hub]:
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=BROWSER, args=FLAGS)
+    with browser_open() as browser:
         yield browser
-        browser.close()
 
 
 def let_in(page: Page, url: str, picture: str = "") -> None:

@@ -12,7 +12,7 @@ from urllib.error import HTTPError
 from urllib.request import Request, urlopen
 
 import pytest
-from playwright.sync_api import Browser, Page, sync_playwright
+from playwright.sync_api import Browser, Page
 from pytest_django.live_server_helper import LiveServer
 
 from apps.core.domain.scope import Permission, Scope
@@ -22,16 +22,14 @@ from apps.episodic.models import TimelineEvent
 from apps.people.tasks import forget_learnt
 from apps.semantic.models import Memory
 from tests.api import MEMORIES
+from tests.browser import browser_open
 from tests.integration.episodic.timeline import Timeline
 from tests.integration.webui.person import ANA, BEN, browser_of
-from tests.system.browser.test_admin_browser import BROWSER, FLAGS, watch
+from tests.system.browser.test_admin_browser import watch
 from tests.system.browser.test_now_browser import width
 from tests.system.browser.test_privacy_browser import aside
 
-pytestmark = [
-    pytest.mark.django_db(transaction=True),
-    pytest.mark.skipif(BROWSER is None, reason="no chromium, chromium-browser or google-chrome in PATH"),
-]
+pytestmark = pytest.mark.django_db(transaction=True)
 EVENTS = "/api/episodic/events"
 SEARCH = "/api/semantic/search"
 
@@ -84,10 +82,8 @@ def kitchen(live_server: LiveServer) -> App:
 
 @pytest.fixture
 def browser() -> Iterator[Browser]:
-    with sync_playwright() as playwright:
-        started = playwright.chromium.launch(executable_path=BROWSER, args=FLAGS)
-        yield started
-        started.close()
+    with browser_open() as browser:
+        yield browser
 
 
 def phone(browser: Browser, base: str, cookie: str) -> Page:

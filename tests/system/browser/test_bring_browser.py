@@ -12,14 +12,11 @@ from pytest_django.live_server_helper import LiveServer
 from apps.imports.tasks import bring
 from tests.integration.imports.exports import TALK, zipped
 from tests.system.browser.persons import pages_of
-from tests.system.browser.test_admin_browser import BROWSER, watch
+from tests.system.browser.test_admin_browser import watch
 from tests.system.browser.test_now_browser import width
 from tests.system.browser.test_privacy_browser import aside
 
-pytestmark = [
-    pytest.mark.django_db(transaction=True),
-    pytest.mark.skipif(BROWSER is None, reason="no chromium, chromium-browser or google-chrome in PATH"),
-]
+pytestmark = pytest.mark.django_db(transaction=True)
 
 
 def picture(page: Page, name: str) -> None:

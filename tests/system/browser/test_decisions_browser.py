@@ -5,20 +5,18 @@ import os
 import pytest
 from django.contrib.auth.models import User
 from django.urls import reverse
-from playwright.sync_api import Page, sync_playwright
+from playwright.sync_api import Page
 from pytest_django.live_server_helper import LiveServer
 
 from apps.core.domain.scope import Scope, system_access
 from apps.semantic.domain.memory import MemoryDraft
 from apps.semantic.models import Conflict
 from apps.semantic.services import memory_save_many
-from tests.system.browser.test_admin_browser import BROWSER, FLAGS, PASSWORD, log_in, watch
+from tests.browser import browser_open
+from tests.system.browser.test_admin_browser import PASSWORD, log_in, watch
 from tests.system.hub import wait_for
 
-pytestmark = [
-    pytest.mark.django_db(transaction=True),
-    pytest.mark.skipif(BROWSER is None, reason="no chromium, chromium-browser or google-chrome in PATH"),
-]
+pytestmark = pytest.mark.django_db(transaction=True)
 DECISIONS = reverse("cockpit_decisions")
 MANY = 50
 # Besides one press for each decision: moving, undoing, selecting.
@@ -76,8 +74,7 @@ def open_queue(page: Page, base: str) -> None:
 def test_fifty_decisions_take_at_most_sixty_key_presses(live_server: LiveServer) -> None:
     keys = decide_many(MANY)
     User.objects.create_superuser("operator", password=PASSWORD)
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=BROWSER, args=FLAGS)
+    with browser_open() as browser:
         page = browser.new_page(viewport=WIDE)
         complaints = watch(page)
         open_queue(page, live_server.url)
@@ -93,7 +90,6 @@ def test_fifty_decisions_take_at_most_sixty_key_presses(live_server: LiveServer)
             person.press("a23r"[number % 4])
         page.wait_for_selector("text=Nothing left here", timeout=PATIENCE)
         page.wait_for_selector("#queue:not([aria-busy])", timeout=PATIENCE)
-        browser.close()
     assert complaints == []
     assert Conflict.objects.filter(pk__in=keys, state="open").count() == 0
     assert person.presses <= MAX_PRESSES
@@ -102,8 +98,7 @@ def test_fifty_decisions_take_at_most_sixty_key_presses(live_server: LiveServer)
 def test_queue_on_a_phone_and_keys_while_typing(live_server: LiveServer) -> None:
     keys = decide_many(6)
     User.objects.create_superuser("operator", password=PASSWORD)
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=BROWSER, args=FLAGS)
+    with browser_open() as browser:
         page = browser.new_page(viewport=PHONE)
         complaints = watch(page)
         open_queue(page, live_server.url)
@@ -128,6 +123,5 @@ def test_queue_on_a_phone_and_keys_while_typing(live_server: LiveServer) -> None
         page.click("[data-undo-last]")
         page.wait_for_selector("#queue-undo", state="hidden")
         page.wait_for_selector("#queue:not([aria-busy])")
-        browser.close()
     assert complaints == []
     assert Conflict.objects.filter(state="open").count() == 6

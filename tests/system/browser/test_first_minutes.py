@@ -6,16 +6,14 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, Locator, Page, sync_playwright
+from playwright.sync_api import Browser, Locator, Page
 
+from tests.browser import browser_open
 from tests.system.beside import Beside
-from tests.system.browser.test_admin_browser import BROWSER, FLAGS, watch
+from tests.system.browser.test_admin_browser import watch
 from tests.system.hub import Hub, wait_for
 
-pytestmark = [
-    pytest.mark.xdist_group("first minutes"),
-    pytest.mark.skipif(BROWSER is None, reason="no chromium, chromium-browser or google-chrome in PATH"),
-]
+pytestmark = pytest.mark.xdist_group("first minutes")
 
 MAX_CLICKS, MAX_SECONDS, MAX_BYTES = 6, 90, 300_000
 PATIENCE = 120_000  # milliseconds; the sample takes some seconds on a quiet machine
@@ -40,10 +38,8 @@ class Hand:
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=BROWSER, args=FLAGS)
+    with browser_open() as browser:
         yield browser
-        browser.close()
 
 
 @pytest.fixture(scope="module")

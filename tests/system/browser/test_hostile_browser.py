@@ -13,7 +13,7 @@ from django.conf import settings as hub
 from django.contrib import admin
 from django.contrib.auth.models import User
 from django.urls import reverse
-from playwright.sync_api import Browser, BrowserContext, Page, Request, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Page, Request
 from pytest_django.live_server_helper import LiveServer
 
 from apps.accounts.services import person_create
@@ -21,16 +21,15 @@ from apps.cockpit.table import PAGES
 from apps.core.pages.texts import SHOWN_CHARS
 from apps.notes.files.owner import folder_of
 from apps.semantic.models import Conflict, Memory
+from tests.browser import browser_open
 from tests.hostile.contents import HOOK, MARKER, contents_of
 from tests.hostile.filled import fill_hub
 from tests.integration.admin.pages import address
-from tests.system.browser.test_admin_browser import BROWSER, FLAGS
 from tests.system.browser.test_admin_cockpit_browser import session_of
 
 pytestmark = [
     pytest.mark.django_db(transaction=True),
     pytest.mark.usefixtures("timeline_dir"),
-    pytest.mark.skipif(BROWSER is None, reason="no chromium, chromium-browser or google-chrome in PATH"),
 ]
 
 WATCH = f"""
@@ -111,15 +110,13 @@ def operator_pages() -> Iterator[str]:
 def test_nothing_stored_runs_for_an_operator(live_server: LiveServer, filled: None) -> None:
     session = session_of(User.objects.create_superuser("operator"))
     paths = list(operator_pages())
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=BROWSER, args=FLAGS)
+    with browser_open() as browser:
         walk = Walk(context_of(browser, live_server.url, session, bypass_csp=True), live_server.url)
         for path in paths:
             walk.look_at(path)
         kept = Walk(context_of(browser, live_server.url, session), live_server.url)
         for path in paths[::4]:
             kept.look_at(path)
-        browser.close()
     assert walk.complaints + kept.complaints == []
     assert len(walk.shown) > 500
 
@@ -131,8 +128,7 @@ def test_nothing_stored_runs_for_a_person(live_server: LiveServer, filled: None)
     notes = [reverse(f"webui:{name}", args=["MEMORY.md"]) for name in ("note", "note_edit", "note_versions")]
     notes += [reverse("webui:notes"), reverse("webui:memory_settings")]
     folder_of("ana").path.joinpath("MEMORY.md").write_text("\n\n".join(one.text for one in contents_of("markdown")))
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=BROWSER, args=FLAGS)
+    with browser_open() as browser:
         walk = Walk(context_of(browser, live_server.url, session, bypass_csp=True), live_server.url)
         for path in (reverse("webui:home"), *(reverse("webui:memory", args=[one.uuid]) for one in memories[::10])):
             walk.look_at(path)
@@ -144,7 +140,6 @@ def test_nothing_stored_runs_for_a_person(live_server: LiveServer, filled: None)
         walk.page.get_by_text("Show all 100,000 characters").click()
         assert walk.page.evaluate("document.documentElement.scrollWidth") <= PHONE["width"]
         assert len(walk.page.inner_text("main")) > 100_000
-        browser.close()
     assert walk.complaints == []
     assert len(walk.shown) > 10
     assert len([one for one in walk.shown if one.startswith("zqmarkdown")]) > 90

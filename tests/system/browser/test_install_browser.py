@@ -5,17 +5,14 @@ from pathlib import Path
 
 import pytest
 from django.conf import settings
-from playwright.sync_api import sync_playwright
 from pytest_django.live_server_helper import LiveServer
 
+from tests.browser import BROWSER, FLAGS, browser_open
 from tests.integration.webui.person import ANA, browser_of, remember
-from tests.system.browser.test_admin_browser import BROWSER, FLAGS, watch
+from tests.system.browser.test_admin_browser import watch
 from tests.system.hub import wait_for
 
-pytestmark = [
-    pytest.mark.django_db(transaction=True),
-    pytest.mark.skipif(BROWSER is None, reason="no chromium, chromium-browser or google-chrome in PATH"),
-]
+pytestmark = pytest.mark.django_db(transaction=True)
 
 # The text of every answer that a service worker has kept.
 KEPT = """(async () => {
@@ -33,11 +30,13 @@ KEPT = """(async () => {
 def test_it_can_be_installed_and_says_that_the_hub_is_away(live_server: LiveServer, tmp_path: Path) -> None:
     remember(ANA, "Ana plays the cello")
     session = browser_of(ANA).cookies[settings.SESSION_COOKIE_NAME].value
-    with sync_playwright() as playwright:
-        # With a profile of its own: in a private window nothing can be installed.
-        context = playwright.chromium.launch_persistent_context(
+    # With a profile of its own: in a private window nothing can be installed.
+    with (
+        browser_open() as browser,
+        browser.browser_type.launch_persistent_context(
             tmp_path / "profile", executable_path=BROWSER, args=FLAGS, viewport={"width": 390, "height": 844}
-        )
+        ) as context,
+    ):
         context.add_cookies([{"name": settings.SESSION_COOKIE_NAME, "value": session, "url": live_server.url}])
         page = context.new_page()
         complaints = watch(page)
@@ -59,4 +58,3 @@ def test_it_can_be_installed_and_says_that_the_hub_is_away(live_server: LiveServ
         context.set_offline(False)
         page.get_by_role("link", name="Try again").click()
         page.wait_for_selector("text=Ana plays the cello")
-        context.close()

@@ -24,13 +24,12 @@ from tests.integration.llm.configuring import MODEL, configured
 from tests.integration.notes.compactions import CATS, SHORTER, TEA, TEXT, answer, memory, settings_of, written
 from tests.integration.webui.person import ANA
 from tests.system.browser.persons import pages_of
-from tests.system.browser.test_admin_browser import BROWSER, watch
+from tests.system.browser.test_admin_browser import watch
 from tests.system.browser.test_now_browser import elsewhere, width
 from tests.system.hub import wait_for
 
 pytestmark = [
     pytest.mark.django_db(transaction=True),
-    pytest.mark.skipif(BROWSER is None, reason="no chromium, chromium-browser or google-chrome in PATH"),
     pytest.mark.parametrize("locale", ["en-US", "zh-TW"]),
 ]
 

@@ -10,14 +10,11 @@ from pytest_django.live_server_helper import LiveServer
 from tests.integration.webui.person import ANA
 from tests.integration.webui.test_notes import on_disk, write
 from tests.system.browser.persons import pages_of
-from tests.system.browser.test_admin_browser import BROWSER, watch
+from tests.system.browser.test_admin_browser import watch
 from tests.system.browser.test_now_browser import width
 from tests.system.hub import wait_for
 
-pytestmark = [
-    pytest.mark.django_db(transaction=True),
-    pytest.mark.skipif(BROWSER is None, reason="no chromium, chromium-browser or google-chrome in PATH"),
-]
+pytestmark = pytest.mark.django_db(transaction=True)
 
 TEXT = "# Memory\n\n- tea\n- figs\n"
 EDIT = reverse("webui:note_edit", args=["MEMORY.md"])

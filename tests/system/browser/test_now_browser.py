@@ -9,20 +9,18 @@ from django.contrib.auth.models import User
 from django.db import connection
 from django.urls import reverse
 from django.utils import timezone
-from playwright.sync_api import Page, sync_playwright
+from playwright.sync_api import Page
 from pytest_django.live_server_helper import LiveServer
 
 from apps.core.models import ProcessKind
 from apps.core.processes import publish, withdraw
 from apps.monitor.models import Sample
 from apps.semantic.models import Memory
-from tests.system.browser.test_admin_browser import BROWSER, FLAGS, PASSWORD, log_in, watch
+from tests.browser import browser_open
+from tests.system.browser.test_admin_browser import PASSWORD, log_in, watch
 from tests.system.hub import wait_for
 
-pytestmark = [
-    pytest.mark.django_db(transaction=True),
-    pytest.mark.skipif(BROWSER is None, reason="no chromium, chromium-browser or google-chrome in PATH"),
-]
+pytestmark = pytest.mark.django_db(transaction=True)
 
 # What live.js does when a topic has changed.
 CHANGED = "document.querySelectorAll('[data-live]').forEach((part) => part.dispatchEvent(new CustomEvent('live')))"
@@ -47,8 +45,7 @@ def width(page: Page) -> int:
 def test_a_new_problem_and_new_numbers_appear_without_a_reload(live_server: LiveServer) -> None:
     User.objects.create_superuser("operator", password=PASSWORD)
     publish(ProcessKind.WORKER, {}, {})
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=BROWSER, args=FLAGS)
+    with browser_open() as browser:
         page = browser.new_page(viewport={"width": 1440, "height": 900})
         complaints = watch(page)
         log_in(page, live_server.url)
@@ -63,7 +60,6 @@ def test_a_new_problem_and_new_numbers_appear_without_a_reload(live_server: Live
         page.wait_for_selector("#now-tables td:has-text('42')", state="visible")
         wait_for(lambda: page.evaluate(f"{DRAWN}.includes(42)"), "the number in its chart", patience=10)
         assert page.evaluate("window.isSamePage")
-        browser.close()
     assert complaints == []
 
 
@@ -72,8 +68,7 @@ def test_new_entries_wait_and_bars_narrow_the_stream_on_a_telephone(
 ) -> None:
     User.objects.create_superuser("operator", password=PASSWORD)
     remember("Ana prefers tea")
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=BROWSER, args=FLAGS)
+    with browser_open() as browser:
         page = browser.new_page(viewport={"width": 320, "height": 640})
         complaints = watch(page)
         log_in(page, live_server.url)
@@ -91,5 +86,4 @@ def test_new_entries_wait_and_bars_narrow_the_stream_on_a_telephone(
         page.mouse.click(box["x"] + box["width"] - 8, box["y"] + box["height"] / 2)
         page.wait_for_url("**from=*to=*")
         page.wait_for_selector("text=Back to the newest")
-        browser.close()
     assert complaints == []

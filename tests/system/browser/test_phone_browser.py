@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
-from playwright.sync_api import Page, sync_playwright
+from playwright.sync_api import Page
 from pytest_django.live_server_helper import LiveServer
 
 from apps.core.domain.scope import Permission, Scope
@@ -13,9 +13,10 @@ from apps.core.models import ApiKey
 from apps.core.services import key_create
 from apps.episodic.models import Segment, TimelineEvent
 from apps.semantic.models import Conflict, Memory
+from tests.browser import browser_open
 from tests.integration.admin import timeline
 from tests.integration.admin.pages import address
-from tests.system.browser.test_admin_browser import BROWSER, FLAGS, PASSWORD, log_in, watch
+from tests.system.browser.test_admin_browser import PASSWORD, log_in, watch
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -67,15 +68,13 @@ def is_in_sight(page: Page, words: str) -> bool:
     return page.locator(".mh-page-actions a", has_text=words).is_visible()
 
 
-@pytest.mark.skipif(BROWSER is None, reason="no chromium, chromium-browser or google-chrome in PATH")
 def test_the_admin_fits_a_phone(live_server: LiveServer, remember: Callable[..., Memory], timeline_dir: Any) -> None:
     memory = many(remember)
     User.objects.create_superuser("operator", password=PASSWORD)
     base = live_server.url
     lists = [address(model, "changelist") for model in (Memory, Conflict, ApiKey, TimelineEvent, Segment, User)]
     receipt = Conflict.objects.latest("pk")
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=BROWSER, args=FLAGS)
+    with browser_open() as browser:
         page = browser.new_page(viewport={"width": 390, "height": 844})
         complaints = watch(page)
         log_in(page, base)
@@ -98,5 +97,4 @@ def test_the_admin_fits_a_phone(live_server: LiveServer, remember: Callable[...,
         assert page.evaluate("document.activeElement.id") == "mh-main"
         page.keyboard.press("Tab")
         assert page.evaluate("document.activeElement.closest('#mh-main') !== null")
-        browser.close()
     assert complaints == []

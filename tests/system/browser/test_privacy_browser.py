@@ -10,22 +10,20 @@ from zipfile import ZipFile
 import pytest
 from django.contrib.auth.models import User
 from django.db import connections
-from playwright.sync_api import Page, sync_playwright
+from playwright.sync_api import Page
 from pytest_django.live_server_helper import LiveServer
 
 from apps.core.domain.clock import SYSTEM_CLOCK, utcnow
 from apps.people.models import PlannedErasure
 from apps.people.tasks import erase, make_downloads
+from tests.browser import browser_open
 from tests.integration.episodic.timeline import Timeline
 from tests.integration.people.person import PERSON, WORD, fill, traces
 from tests.integration.webui.person import browser_of
-from tests.system.browser.test_admin_browser import BROWSER, FLAGS, watch
+from tests.system.browser.test_admin_browser import watch
 from tests.system.browser.test_now_browser import width
 
-pytestmark = [
-    pytest.mark.django_db(transaction=True),
-    pytest.mark.skipif(BROWSER is None, reason="no chromium, chromium-browser or google-chrome in PATH"),
-]
+pytestmark = pytest.mark.django_db(transaction=True)
 NAME = f"{PERSON}-signs-in"
 
 
@@ -55,8 +53,7 @@ def test_a_person_takes_everything_along_and_leaves(
     fill(PERSON, WORD, archive=Timeline())
     session = browser_of(PERSON).cookies[settings.SESSION_COOKIE_NAME].value
     cookie: Any = {"name": settings.SESSION_COOKIE_NAME, "value": session, "url": live_server.url}
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=BROWSER, args=FLAGS)
+    with browser_open() as browser:
         context = browser.new_context(viewport={"width": 320, "height": 640}, color_scheme="dark")
         context.add_cookies([cookie])
         page = context.new_page()
@@ -108,7 +105,6 @@ def test_a_person_takes_everything_along_and_leaves(
         assert width(page) == 320
         page.goto(live_server.url, wait_until="load")
         page.wait_for_selector("text=Sign in")
-        browser.close()
     assert complaints == []
     assert traces(PERSON, WORD) == []
     assert list(downloads_dir.iterdir()) == []

@@ -11,13 +11,9 @@ from pytest_django.live_server_helper import LiveServer
 from apps.webui.navigation import PLACES
 from tests.integration.webui.person import ANA, remember
 from tests.system.browser.persons import pages_of
-from tests.system.browser.test_admin_browser import BROWSER
 from tests.system.browser.test_rules_browser import keep_default
 
-pytestmark = [
-    pytest.mark.django_db(transaction=True),
-    pytest.mark.skipif(BROWSER is None, reason="no chromium, chromium-browser or google-chrome in PATH"),
-]
+pytestmark = pytest.mark.django_db(transaction=True)
 LANDMARKS = {"banner", "navigation", "main", "search", "contentinfo", "complementary", "region"}
 NEEDS_A_NAME = {"button", "link", "textbox", "searchbox", "combobox", "checkbox", "radio", "image", "navigation"}
 # What has the focus: its words, where it is from the top, and whether one sees that it has it.

@@ -8,15 +8,16 @@ import pytest
 from django.contrib.auth.models import Permission, User
 from django.contrib.sessions.models import Session
 from django.db import connection
-from playwright.sync_api import Page, sync_playwright
+from playwright.sync_api import Page
 from pytest_django.live_server_helper import LiveServer
 
-from tests.system.browser.test_admin_browser import BROWSER, FLAGS, PASSWORD, log_in
+from tests.browser import browser_open
+from tests.system.browser.test_admin_browser import PASSWORD, log_in
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
 PAGE = "/admin/access/"
-ASK = "document.querySelector('[data-live]').dispatchEvent(new CustomEvent('live', {bubbles: false}))"
+ASK = "document.querySelector('#access-keys').dispatchEvent(new CustomEvent('live', {bubbles: false}))"
 
 
 def elsewhere(work: Callable[..., object], **fields: object) -> None:
@@ -36,12 +37,10 @@ def ask(page: Page) -> None:
         page.evaluate(ASK)
 
 
-@pytest.mark.skipif(BROWSER is None, reason="no chromium, chromium-browser or google-chrome in PATH")
 def test_a_refused_part_is_no_end_of_the_session(live_server: LiveServer) -> None:
     operator = User.objects.create_superuser("operator", password=PASSWORD)
     operator.user_permissions.set(Permission.objects.filter(codename="view_memory"))
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=BROWSER, args=FLAGS)
+    with browser_open() as browser:
         page = browser.new_page()
         log_in(page, live_server.url)
         page.goto(live_server.url + PAGE + "?of=1")
@@ -57,4 +56,3 @@ def test_a_refused_part_is_no_end_of_the_session(live_server: LiveServer) -> Non
         link = page.wait_for_selector(".mh-live-banner >> text=Sign in again")
         assert link is not None
         assert link.get_attribute("href") == f"/accounts/login/?next={quote(PAGE + '?of=1', safe='')}"
-        browser.close()

@@ -4,7 +4,7 @@ import pytest
 from django.contrib.auth.models import User
 from django.urls import reverse
 from django.utils import timezone
-from playwright.sync_api import Page, Route, expect, sync_playwright
+from playwright.sync_api import Page, Route, expect
 from pytest_django.live_server_helper import LiveServer
 
 from apps.core.domain.scope import Scope, system_access
@@ -13,12 +13,10 @@ from apps.rules.domain.documents.rule import BUILT_IN
 from apps.rules.models import MergeRule, RegistryVersion
 from apps.semantic.domain.memory import MemoryDraft
 from apps.semantic.services import memory_save_many
-from tests.system.browser.test_admin_browser import BROWSER, FLAGS, PASSWORD, log_in, watch
+from tests.browser import browser_open
+from tests.system.browser.test_admin_browser import PASSWORD, log_in, watch
 
-pytestmark = [
-    pytest.mark.django_db(transaction=True),
-    pytest.mark.skipif(BROWSER is None, reason="no chromium, chromium-browser or google-chrome in PATH"),
-]
+pytestmark = pytest.mark.django_db(transaction=True)
 SYSTEM = system_access("test")
 MANY = 4
 PATIENCE = 20_000
@@ -72,8 +70,7 @@ def test_a_rule_is_edited_by_keyboard_alone(live_server: LiveServer) -> None:
     decide()
     User.objects.create_superuser("operator", password=PASSWORD)
     held: list[Route] = []
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=BROWSER, args=FLAGS)
+    with browser_open() as browser:
         page = browser.new_page(viewport={"width": 1440, "height": 900})
         complaints = watch(page)
         log_in(page, live_server.url)
@@ -130,7 +127,6 @@ def test_a_rule_is_edited_by_keyboard_alone(live_server: LiveServer) -> None:
         page.keyboard.press("Enter")
         page.wait_for_selector("#rules-flow")
         assert "without a rehearsal" not in page.content()
-        browser.close()
     assert complaints == []
     assert selectors.rule_get(SYSTEM, "default")["detection"] == {"contradiction_threshold": 1, "keyword_threshold": 1}
     assert "merge" not in selectors.rule_get(SYSTEM, "default")

@@ -2,12 +2,13 @@
 
 import pytest
 from django.contrib.auth.models import User
-from playwright.sync_api import Page, sync_playwright
+from playwright.sync_api import Page
 from pytest_django import Settings
 from pytest_django.live_server_helper import LiveServer
 
+from tests.browser import browser_open
 from tests.integration.accounts.signing import PASSWORD, code_of
-from tests.system.browser.test_admin_browser import BROWSER, FLAGS, watch
+from tests.system.browser.test_admin_browser import watch
 
 pytestmark = pytest.mark.django_db(transaction=True)
 
@@ -17,13 +18,11 @@ def enter(page: Page, name: str, value: str) -> None:
     page.press(f"[name={name}]", "Enter")
 
 
-@pytest.mark.skipif(BROWSER is None, reason="no chromium, chromium-browser or google-chrome in PATH")
 def test_signing_in_with_an_authenticator_app(live_server: LiveServer, settings: Settings) -> None:
     settings.MFA_TOTP_TOLERANCE = 1
     User.objects.create_superuser("ana", password=PASSWORD)
     base = live_server.url.replace("127.0.0.1", "localhost")
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=BROWSER, args=FLAGS)
+    with browser_open() as browser:
         first, second = browser.new_context().new_page(), browser.new_context().new_page()
         complaints = [watch(page) for page in (first, second)]
         for page in (first, second):
@@ -49,5 +48,4 @@ def test_signing_in_with_an_authenticator_app(live_server: LiveServer, settings:
         second.wait_for_selector("text=1 session was signed out.")
         first.goto(f"{base}/accounts/2fa/")
         first.wait_for_url("**/accounts/login/**")
-        browser.close()
     assert complaints == [[], []]

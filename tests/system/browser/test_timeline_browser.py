@@ -10,21 +10,21 @@ import pytest
 from django.contrib.auth.models import User
 from django.urls import reverse
 from django.utils import timezone
-from playwright.sync_api import Page, sync_playwright
+from playwright.sync_api import Page
 from pytest_django.live_server_helper import LiveServer
 
 from apps.core.domain.scope import Scope
 from apps.episodic.models import RetentionPolicy
+from tests.browser import browser_open
 from tests.integration.admin import timeline
 from tests.integration.episodic.upkeep import a_sealed_segment, an_archived_segment
-from tests.system.browser.test_admin_browser import BROWSER, FLAGS, PASSWORD, log_in, watch
+from tests.system.browser.test_admin_browser import PASSWORD, log_in, watch
 from tests.system.browser.test_admin_timeline_browser import aside
 from tests.system.hub import wait_for
 
 pytestmark = [
     pytest.mark.django_db(transaction=True),
     pytest.mark.usefixtures("timeline_dir"),
-    pytest.mark.skipif(BROWSER is None, reason="no chromium, chromium-browser or google-chrome in PATH"),
 ]
 HERE = reverse("admin:episodic_timelineevent_timeline")
 RETENTION = reverse("admin:episodic_retentionpolicy_changelist")
@@ -191,8 +191,7 @@ def test_the_timeline_is_brushed_narrowed_and_pruned(live_server: LiveServer) ->
     fill()
     RetentionPolicy.objects.get_or_create(household_id="", defaults={"days": 90})
     User.objects.create_superuser("operator", password=PASSWORD)
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=BROWSER, args=FLAGS)
+    with browser_open() as browser:
         page = browser.new_page(viewport=SIZES[0])
         complaints = watch(page)
         log_in(page, live_server.url)
@@ -210,7 +209,6 @@ def test_the_timeline_is_brushed_narrowed_and_pruned(live_server: LiveServer) ->
         for url in (HERE, RETENTION):
             page.goto(live_server.url + url, wait_until="load")
             assert page.evaluate("document.documentElement.scrollWidth") <= 320, url
-        browser.close()
     assert complaints == []
 
 
@@ -219,8 +217,7 @@ def test_the_timeline_works_without_scripts(live_server: LiveServer) -> None:
     fill()
     RetentionPolicy.objects.get_or_create(household_id="", defaults={"days": 90})
     User.objects.create_superuser("operator", password=PASSWORD)
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=BROWSER, args=FLAGS)
+    with browser_open() as browser:
         page = browser.new_page(viewport=SIZES[0])
         log_in(page, live_server.url)
         kept = page.context.storage_state()
@@ -246,4 +243,3 @@ def test_the_timeline_works_without_scripts(live_server: LiveServer) -> None:
         plain.wait_for_url("**days=3**", wait_until="load")
         assert plain.locator("#retention-plot .is-going").count() > 1
         assert not plain.locator("[data-retention] [type=range]").is_visible()
-        browser.close()

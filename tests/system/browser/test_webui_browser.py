@@ -2,25 +2,21 @@
 
 import pytest
 from django.conf import settings
-from playwright.sync_api import sync_playwright
 from pytest_django.live_server_helper import LiveServer
 
 from apps.semantic.models import Memory
+from tests.browser import browser_open
 from tests.integration.webui.person import ANA, browser_of, remember
-from tests.system.browser.test_admin_browser import BROWSER, FLAGS, watch
+from tests.system.browser.test_admin_browser import watch
 from tests.system.browser.test_now_browser import width
 
-pytestmark = [
-    pytest.mark.django_db(transaction=True),
-    pytest.mark.skipif(BROWSER is None, reason="no chromium, chromium-browser or google-chrome in PATH"),
-]
+pytestmark = pytest.mark.django_db(transaction=True)
 
 
 def test_a_person_asks_corrects_and_forgets_by_keyboard(live_server: LiveServer) -> None:
     remember(ANA, "Ana plays the cello")
     session = browser_of(ANA).cookies[settings.SESSION_COOKIE_NAME].value
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=BROWSER, args=FLAGS)
+    with browser_open() as browser:
         context = browser.new_context(viewport={"width": 320, "height": 640}, color_scheme="dark")
         context.add_cookies([{"name": settings.SESSION_COOKIE_NAME, "value": session, "url": live_server.url}])
         page = context.new_page()
@@ -46,6 +42,5 @@ def test_a_person_asks_corrects_and_forgets_by_keyboard(live_server: LiveServer)
         page.wait_for_selector("text=Assistants no longer find it.")
         page.locator("button", has_text="Bring back").press("Enter")
         page.wait_for_selector("text=It is back")
-        browser.close()
     assert complaints == []
     assert Memory.objects.get().content == "Ana plays the viola"

@@ -1,21 +1,19 @@
 """A person's pages in a browser that runs no script: everything that matters works by links and forms."""
 
 import pytest
-from playwright.sync_api import Page, sync_playwright
+from playwright.sync_api import Page
 from pytest_django.live_server_helper import LiveServer
 
 from apps.accounts.services import person_create
 from apps.core.models import Pause
 from apps.semantic.models import Memory
+from tests.browser import browser_open
 from tests.integration.webui.person import ANA, remember
-from tests.system.browser.test_admin_browser import BROWSER, FLAGS, PASSWORD, watch
+from tests.system.browser.test_admin_browser import PASSWORD, watch
 from tests.system.browser.test_now_browser import elsewhere
 from tests.system.browser.test_rules_browser import keep_default
 
-pytestmark = [
-    pytest.mark.django_db(transaction=True),
-    pytest.mark.skipif(BROWSER is None, reason="no chromium, chromium-browser or google-chrome in PATH"),
-]
+pytestmark = pytest.mark.django_db(transaction=True)
 OLD, NEW = "Ana spent $12 on postcards.", "Ana spent $15 on postcards."
 
 
@@ -53,8 +51,7 @@ def test_a_person_reads_asks_forgets_and_clears_up_without_script(live_server: L
     login = person_create(username="ana-signs-in", person_id=ANA)
     login.set_password(PASSWORD)
     login.save()
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=BROWSER, args=FLAGS)
+    with browser_open() as browser:
         page = browser.new_context(java_script_enabled=False, viewport={"width": 390, "height": 844}).new_page()
         complaints = watch(page)
         sign_in(page, live_server.url)
@@ -94,6 +91,5 @@ def test_a_person_reads_asks_forgets_and_clears_up_without_script(live_server: L
         press(page, "Sign out", "Sign in")
         page.goto(f"{live_server.url}/ask/")
         assert "/accounts/login/" in page.url
-        browser.close()
     assert complaints == []
     assert not Pause.objects.exists()

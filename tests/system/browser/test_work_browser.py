@@ -10,20 +10,17 @@ from django.contrib.auth.models import User
 from django.urls import reverse
 from django.utils import timezone
 from django_q.models import Failure, Schedule
-from playwright.sync_api import sync_playwright
 from pytest_django.live_server_helper import LiveServer
 
 from apps.core.models import ApiKey
 from apps.events.services import schedules_ensure
 from memoryhub.schedules import SCHEDULES
+from tests.browser import browser_open
 from tests.integration.admin.pages import address
-from tests.system.browser.test_admin_browser import BROWSER, FLAGS, PASSWORD, log_in, watch
+from tests.system.browser.test_admin_browser import PASSWORD, log_in, watch
 from tests.system.browser.test_now_browser import CHANGED, elsewhere, width
 
-pytestmark = [
-    pytest.mark.django_db(transaction=True),
-    pytest.mark.skipif(BROWSER is None, reason="no chromium, chromium-browser or google-chrome in PATH"),
-]
+pytestmark = pytest.mark.django_db(transaction=True)
 
 
 def fail() -> None:
@@ -39,8 +36,7 @@ def test_failed_task_appears_and_is_run_again_by_keyboard(live_server: LiveServe
     User.objects.create_superuser("operator", password=PASSWORD)
     schedules_ensure(specs=SCHEDULES)
     Schedule.objects.filter(name="events: sweep").update(next_run=timezone.now() - timedelta(minutes=3, seconds=30))
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=BROWSER, args=FLAGS)
+    with browser_open() as browser:
         page = browser.new_page(viewport={"width": 320, "height": 640})
         complaints = watch(page)
         log_in(page, live_server.url)
@@ -57,15 +53,13 @@ def test_failed_task_appears_and_is_run_again_by_keyboard(live_server: LiveServe
         page.keyboard.press("Enter")
         page.wait_for_selector("text=1 task is queued again.")
         page.wait_for_selector("text=No failed tasks need you.")
-        browser.close()
     assert complaints == []
     assert not Failure.objects.exists()
 
 
 def test_page_of_a_new_key_turns_green_with_its_first_call(live_server: LiveServer) -> None:
     User.objects.create_superuser("operator", password=PASSWORD)
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=BROWSER, args=FLAGS)
+    with browser_open() as browser:
         page = browser.new_page(viewport={"width": 390, "height": 844})
         complaints = watch(page)
         log_in(page, live_server.url)
@@ -93,5 +87,4 @@ def test_page_of_a_new_key_turns_green_with_its_first_call(live_server: LiveServ
         page.wait_for_selector("text=It works: its first call came at")
         # The page asks every second: one question may have been on its way, and the next one has the answer.
         assert len(asked) <= 2
-        browser.close()
     assert complaints == []

@@ -4,10 +4,10 @@ import shutil
 from collections.abc import Iterator
 
 import pytest
-from playwright.sync_api import Browser, sync_playwright
+from playwright.sync_api import Browser
 
+from tests.browser import browser_open
 from tests.places import make_directory
-from tests.system.browser.test_admin_browser import BROWSER, FLAGS
 from tests.system.browser.walk.filled import FilledHub
 
 
@@ -23,8 +23,6 @@ def filled() -> Iterator[FilledHub]:
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
-    """A browser for the walks of a module. Playwright drives one at a time in a process, so it ends with the module."""
-    with sync_playwright() as playwright:
-        started = playwright.chromium.launch(executable_path=BROWSER, args=FLAGS)
-        yield started
-        started.close()
+    """A browser for the walks of a module, which has the loop of this thread until the module ends."""
+    with browser_open() as browser:
+        yield browser

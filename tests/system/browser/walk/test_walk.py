@@ -9,15 +9,11 @@ import pytest
 from playwright.sync_api import Browser
 
 from tests.effort import IS_WHOLE_WALK
-from tests.system.browser.test_admin_browser import BROWSER
 from tests.system.browser.walk.filled import FilledHub
 from tests.system.browser.walk.tour import Tour
 from tests.system.browser.walk.visit import Tab
 
-pytestmark = [
-    pytest.mark.xdist_group("walk"),
-    pytest.mark.skipif(BROWSER is None, reason="no chromium, chromium-browser or google-chrome in PATH"),
-]
+pytestmark = pytest.mark.xdist_group("walk")
 # How many pages each of them sees at least: a walk that is sent away sees hardly any.
 VIEWERS = {"owner": 140, "reviewer": 30, "person": 8, "visitor": 4}
 

@@ -11,14 +11,11 @@ from playwright.sync_api import Browser, Page
 
 from apps.core.models import ApiKey
 from tests.integration.admin.pages import address
-from tests.system.browser.test_admin_browser import BROWSER, watch
+from tests.system.browser.test_admin_browser import watch
 from tests.system.browser.walk.filled import FilledHub
 from tests.system.browser.walk.keyboard import Keyboard
 
-pytestmark = [
-    pytest.mark.xdist_group("walk"),
-    pytest.mark.skipif(BROWSER is None, reason="no chromium, chromium-browser or google-chrome in PATH"),
-]
+pytestmark = pytest.mark.xdist_group("walk")
 MAIN = (
     "cockpit_now", "cockpit_activity", "cockpit_ask", "cockpit_people", "cockpit_person", "cockpit_decisions",
     "cockpit_work", "cockpit_index", "cockpit_access", "cockpit_audit", "admin:semantic_memory_changelist",

@@ -2,7 +2,6 @@
 
 from collections import Counter
 from dataclasses import dataclass, field
-from itertools import product
 from urllib.parse import urljoin, urlsplit
 
 from playwright.sync_api import APIResponse
@@ -10,7 +9,8 @@ from playwright.sync_api import APIResponse
 from tests.system.browser.walk.routes import Page
 from tests.system.browser.walk.visit import THEMES, WIDTHS, Tab
 
-VARIANTS = tuple(product(THEMES, WIDTHS))
+# Each begins in the theme in which the one before it ends, and in the width.
+VARIANTS = tuple((THEMES[n % len(THEMES)], WIDTHS[n % len(WIDTHS)]) for n in range(len(THEMES) * len(WIDTHS)))
 # What shows to others than those who are signed in, or signs them out.
 FOR_VISITORS = {"account_reset_password_from_key", "account_invitation_link"}
 # These lead on to another page, also for an owner.
@@ -36,6 +36,7 @@ class Tour:
     whole: bool
     is_owner: bool = False
     seen_pages: int = 0
+    opened: int = 0
     found: list[str] = field(default_factory=list)
     seen: set[str] = field(default_factory=set)
     # Addresses to which the viewer was sent on, but for where they lead back to.
@@ -51,7 +52,6 @@ class Tour:
         for page in pages:
             if page.name in FOR_VISITORS and self.viewer != "visitor":
                 continue
-            variants = VARIANTS[self.seen_pages % len(VARIANTS) :] + VARIANTS
             answer = self.ask(page)
             if answer is None:
                 continue
@@ -63,11 +63,14 @@ class Tour:
             self.seen_pages += 1
             if self.is_left_out(page):
                 continue
+            first = self.opened % len(VARIANTS)
+            variants = VARIANTS[first:] + VARIANTS[:first]
+            self.opened += 1
             self.open(page, *variants[0])
             if self.whole:
-                self.look_at_all(page, variants[: len(VARIANTS)])
+                self.look_at_all(page, variants)
             else:
-                self.look_once(page, *variants[0])
+                self.look_once(page, variants)
 
     def ask(self, page: Page) -> APIResponse | None:
         """Return the answer of a page, None where it sends on to where an earlier one has sent the viewer.
@@ -125,17 +128,20 @@ class Tour:
                 self.open(page, theme, width)
             self.look(page, theme, width, self.tab.axe())
 
-    def look_once(self, page: Page, theme: str, width: int) -> None:
-        """Look at a page that is open as it is, in the other widths, and at its colours in the other theme."""
+    def look_once(self, page: Page, variants: tuple[tuple[str, int], ...]) -> None:
+        """Look at a page that is open as it is, at its colours in the other theme, and at it in the other widths."""
         is_new = page.name not in self.examined
         self.examined.add(page.name)
+        (theme, width), (other, next_width), (_, last_width) = variants[:3]
         self.look(page, theme, width, self.tab.axe() if is_new else [])
-        for other in (one for one in WIDTHS if one != width):
-            self.tab.show(theme, other)
-            self.note(page, [f"{theme} {other}: {fault}" for fault in self.tab.width_found()])
-        theme = next(other for other in THEMES if other != theme)
-        self.tab.show(theme, width)
-        self.look(page, theme, width, self.tab.axe("color-contrast") if is_new else [])
+        self.tab.show(other, width)
+        # Other words have the colours of the English ones.
+        has_new_colours = is_new and self.tab.language == "en"
+        self.look(page, other, width, self.tab.axe("color-contrast") if has_new_colours else [])
+        for each in (last_width, next_width):
+            self.tab.show(other, each)
+            self.note(page, [f"{other} {each}: {fault}" for fault in self.tab.width_found()])
+        self.note(page, self.tab.complaints())
 
     def look(self, page: Page, theme: str, width: int, findings: list[str]) -> None:
         """Note what is wrong with the page that is open."""
