@@ -1,6 +1,7 @@
 """Emptying tables between tests: afterwards the database is as its migrations left it, whatever ran before."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 
 from django.db import connection, transaction
 from django.test import TransactionTestCase
@@ -10,6 +11,16 @@ AUDIT = "audit_auditentry"
 KEPT = ("django_migrations", "django_content_type", "auth_permission")
 # A schema with copies of the other tables in which migrations have written, such as policies and built-in rules.
 PREPARED = "prepared"
+
+
+@contextmanager
+def rolled_back() -> Iterator[None]:
+    """Take back what is written meanwhile: a transaction in those of tests, or around them for what they share."""
+    around = transaction.atomic()
+    around._from_testcase = True  # what is durable may be in it, as in the transaction of a test
+    with around:
+        yield
+        transaction.set_rollback(True)
 
 
 def truncate(tables: Iterable[str], more: str = "") -> None:

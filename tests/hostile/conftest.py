@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 from django.conf import settings
-from django.db import transaction
 
 from tests.caches import downloads_dir as downloads_dir
 from tests.caches import empty_caches as empty_caches
@@ -16,6 +15,7 @@ from tests.caches import notes_dir as notes_dir
 from tests.caches import place_notes
 from tests.caches import timeline_dir as timeline_dir
 from tests.caches import uploads_dir as uploads_dir
+from tests.emptying import rolled_back
 from tests.hostile.world import World
 from tests.integration.accounts.conftest import quick_passwords as quick_passwords
 from tests.integration.admin.refusals import plain_refusals as plain_refusals
@@ -27,15 +27,12 @@ def made_world(
 ) -> Iterator[tuple[World, Path]]:
     """A hub that is filled once, in a transaction around those of the tests, and the folder of its files."""
     place = tmp_path_factory.mktemp("world")
-    around = transaction.atomic()
-    around._from_testcase = True  # what is durable may be in it, as in the transaction of a test
-    with django_db_blocker.unblock(), around:
+    with django_db_blocker.unblock(), rolled_back():
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(settings, "TIMELINE_DIR", place / "timeline")
             place_notes(place, patch)
             made = World()
         yield made, place
-        transaction.set_rollback(True)
 
 
 @pytest.fixture

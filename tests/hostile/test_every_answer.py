@@ -7,12 +7,12 @@ from typing import Any
 import pytest
 from django.conf import settings
 from django.contrib.auth.models import User
-from django.db import transaction
 from django.test import Client
 
 from apps.accounts.services import account_set_person
 from apps.core.domain.scope import Permission, Scope
 from tests.api import api_for
+from tests.emptying import rolled_back
 from tests.hostile.routes import address, all_routes
 from tests.hostile.test_addresses import EVIL
 from tests.hostile.test_no_store import KEPT, is_kept
@@ -60,12 +60,11 @@ def asked_answers() -> list[Answer]:
 @pytest.fixture(scope="module")
 def answers(django_db_setup: None, django_db_blocker: Any) -> Iterator[list[Answer]]:
     """The answers of a hub whose settings let any host in."""
-    with django_db_blocker.unblock(), transaction.atomic(), pytest.MonkeyPatch.context() as patch:
+    with django_db_blocker.unblock(), rolled_back(), pytest.MonkeyPatch.context() as patch:
         patch.setattr(settings, "ALLOWED_HOSTS", ["localhost", "127.0.0.1", "testserver", "*"])
         # What is refused has no navigation, which is that of the pages that open.
         patch.setattr("apps.core.pages.errors.within_admin", lambda request, problem: None)
         yield asked_answers()
-        transaction.set_rollback(True)
 
 
 def test_no_answer_to_a_person_is_kept(answers: list[Answer]) -> None:

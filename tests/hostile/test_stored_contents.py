@@ -11,7 +11,6 @@ import pytest
 from django.conf import settings
 from django.contrib import admin
 from django.contrib.auth.models import User
-from django.db import transaction
 from django.db.models import Model
 from django.test import Client
 from django.urls import get_resolver, reverse
@@ -22,6 +21,7 @@ from apps.core.domain.scope import Scope
 from apps.people.models import Erasure
 from apps.semantic.models import Conflict, Memory
 from tests.api import MEMORIES, api_for, whole
+from tests.emptying import rolled_back
 from tests.hostile.contents import MARKER, TEMPLATES, UNDECODABLE, UNSTORABLE_JSON, contents_of
 from tests.hostile.filled import fill_hub
 from tests.hostile.pages import PageRead
@@ -75,9 +75,8 @@ def notes_dir(places: Path) -> Path:
 @pytest.fixture(scope="module")
 def filled(places: Path, django_db_setup: None, django_db_blocker: Any) -> Iterator[Filled]:
     """A hub that is filled once; what tests change in it is taken back after the last one."""
-    with django_db_blocker.unblock(), transaction.atomic():
+    with django_db_blocker.unblock(), rolled_back():
         yield Filled()
-        transaction.set_rollback(True)
 
 
 def read(client: Client, url: str, **query: str) -> PageRead:

@@ -9,7 +9,6 @@ import pytest
 from django.conf import settings
 from django.contrib import admin
 from django.core.serializers import serialize
-from django.db import transaction
 from django.test import Client
 from django.urls import get_resolver, reverse
 
@@ -20,6 +19,7 @@ from apps.episodic.services import event_record
 from apps.semantic.domain.memory import MemoryDraft
 from apps.semantic.models import BridgeAudit, Conflict, Ingestion, Memory
 from apps.semantic.services import memory_save
+from tests.emptying import rolled_back
 from tests.integration.accounts.test_bounds import concrete, is_scoped, names_below
 from tests.integration.episodic.timeline import draft
 
@@ -44,16 +44,13 @@ def households(
     tmp_path_factory: pytest.TempPathFactory, django_db_setup: None, django_db_blocker: Any
 ) -> Iterator[None]:
     """Two households, which are filled once, in a transaction around those of the tests."""
-    around = transaction.atomic()
-    around._from_testcase = True  # what is durable may be in it, as in the transaction of a test
-    with django_db_blocker.unblock(), around:
+    with django_db_blocker.unblock(), rolled_back():
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr(settings, "TIMELINE_DIR", tmp_path_factory.mktemp("households") / "timeline")
             fill("quinceown", Scope("olaf", "home"))
             fill(SECRET, Scope("ulla", "office"))
         assert Conflict.objects.filter(household_id="office").exists()
         yield
-        transaction.set_rollback(True)
 
 
 @pytest.fixture

@@ -11,7 +11,6 @@ import pytest
 from django.conf import settings as hub
 from django.contrib import admin
 from django.contrib.auth.models import User
-from django.db import transaction
 from django.db.models import Model
 from django.test import Client
 from django.urls import URLPattern, URLResolver, get_resolver, reverse
@@ -27,6 +26,7 @@ from apps.semantic.domain.memory import MemoryDraft
 from apps.semantic.models import Conflict, Memory
 from apps.semantic.services import memory_save
 from tests.caches import place_notes
+from tests.emptying import rolled_back
 from tests.integration.accounts.signing import PASSWORD
 from tests.integration.admin import bridge, knowledge, timeline
 from tests.integration.admin.conversations import learn
@@ -73,9 +73,7 @@ def notes_dir(places: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 @pytest.fixture(scope="module")
 def two_households(places: Path, django_db_setup: None, django_db_blocker: Any) -> Iterator[None]:
     """A hub of two households that is filled once, in a transaction around those of the tests."""
-    around = transaction.atomic()
-    around._from_testcase = True  # what is durable may be in it, as in the transaction of a test
-    with django_db_blocker.unblock(), around:
+    with django_db_blocker.unblock(), rolled_back():
         fill(OWN, "home")
         fill(OTHER, "office")
         learn(f"I live in {OTHER}.")
@@ -84,7 +82,6 @@ def two_households(places: Path, django_db_setup: None, django_db_blocker: Any) 
         bridge.pruned_event()
         configuring.call()
         yield
-        transaction.set_rollback(True)
 
 
 @pytest.fixture

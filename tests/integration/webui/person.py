@@ -4,7 +4,6 @@ import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from django.db import transaction
 from django.test import Client
 
 from apps.accounts.services import person_create
@@ -13,6 +12,7 @@ from apps.semantic.domain.memory import MemoryDraft
 from apps.semantic.index.cache import index_cache
 from apps.semantic.models import Memory
 from apps.semantic.services import memory_save
+from tests.emptying import rolled_back
 
 ANA, BEN = "ana", "ben"
 
@@ -33,12 +33,9 @@ def remember(person: str, content: str, **fields: str) -> Memory:
 @contextmanager
 def taken_back(case: object) -> Iterator[None]:
     """Take back what is written meanwhile, so that cases of a loop are apart, and say in which of them it failed."""
-    around = transaction.atomic()
-    around._from_testcase = True  # what is durable may be in it, as in the transaction of a test
     try:
-        with around:
+        with rolled_back():
             yield
-            transaction.set_rollback(True)
     except BaseException as error:
         error.add_note(f"in the case: {case}")
         raise
