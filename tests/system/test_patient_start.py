@@ -140,6 +140,7 @@ class Ready(http.server.BaseHTTPRequestHandler):
 http.server.HTTPServer(("127.0.0.1", int(sys.argv[1])), Ready).serve_forever()
 """
 HANGS = "import time; time.sleep(600)"
+FAILS = "raise SystemExit(3)"
 
 
 @pytest.fixture
@@ -177,6 +178,12 @@ def test_start_that_works_may_take_any_time(supervised: Any) -> None:
 def test_start_that_does_nothing_is_ended(supervised: Any) -> None:
     with pytest.raises(StartError, match=r"does not answer, and has done nothing for \d+ s; see .*web\.log"):
         supervised(HANGS)
+
+
+def test_start_that_fails_is_tried_three_times(supervised: Any, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(StartError, match=r"web does not start; see .*web\.log"):
+        supervised(FAILS)
+    assert capsys.readouterr().out.count("web ended with exit code 3; restarting it in") == 2
 
 
 # --- the database -------------------------------------------------------------------------------------
