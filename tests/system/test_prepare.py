@@ -146,3 +146,13 @@ def test_two_that_prepare_same_database_wait_for_each_other(server):
         other.execute("SET lock_timeout = '100ms'")
         with pytest.raises(psycopg.errors.LockNotAvailable):
             other.execute("SELECT pg_advisory_lock(%s)", (prepare.PREPARATION_LOCK,))
+
+
+@pytest.mark.django_db(transaction=True)
+def test_who_has_waited_in_vain_prepares_nothing(server):
+    from django.db import connection
+
+    with server.connect(dbname=connection.settings_dict["NAME"]) as other:
+        other.execute("SELECT pg_advisory_lock(%s)", (prepare.PREPARATION_LOCK,))
+        with pytest.raises(prepare.PreparationBusyError), prepare.preparation_lock(0.2):
+            pass
