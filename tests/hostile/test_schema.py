@@ -1,11 +1,9 @@
 """The OpenAPI document is true: generated without a warning, and kept by every answer (DESIGN section 5)."""
 
 import io
-import os
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import replace
-from itertools import count
 from typing import Any
 
 import hypothesis
@@ -20,7 +18,6 @@ from hypothesis.internal.conjecture import providers
 from hypothesis.internal.constants_ast import Constants
 from schemathesis.checks import load_all_checks
 from schemathesis.generation.feedback import FeedbackSources
-from schemathesis.generation.meta import TestPhase
 from schemathesis.pytest._test_builder import build_operation_test
 from schemathesis.specs.openapi.checks import positive_data_acceptance
 
@@ -104,9 +101,6 @@ RULES = {
 ERRORS = {"400", "401", "403", "404", "409", "503"}
 # The server's own, of any request: too much body, too long a head.
 OF_THE_SERVER = {"413", "431"}
-# Some 200 requests an operation cover each bound of each field, most of which many operations share: one of so many is
-# made, others for each operation, and all of them with SCHEMA_COVERING=1.
-COVERING = int(os.environ.get("SCHEMA_COVERING", "3"))
 # By these an app that has no key asks for one.
 WITHOUT_KEY = {"apps_connect", "apps_connect_token"}
 
@@ -170,26 +164,19 @@ def _own_path(attr: str | None) -> str:
     return re.sub(r"^filter\..*", "filter", path, flags=re.DOTALL)
 
 
-def keeper(number: int) -> Callable[..., None]:
-    """Return what checks the answers to the requests that are made from the document for the operation of a number."""
-    covering = count(number)
-
-    @hypothesis.settings(
-        max_examples=examples(15),
-        deadline=None,
-        derandomize=True,
-        database=None,
-        suppress_health_check=list(hypothesis.HealthCheck),
-        phases=[hypothesis.Phase.explicit, hypothesis.Phase.generate],
-    )
-    def keep_to_the_document(case: schemathesis.Case, headers: dict[str, str]) -> None:
-        if case.meta and case.meta.phase.name == TestPhase.COVERAGE and next(covering) % COVERING:
-            return
-        response = case.call(headers=headers)
-        excluded = [positive_data_acceptance] if broken_rules(response) <= RULES else []
-        case.validate_response(response, excluded_checks=excluded, headers=headers)
-
-    return keep_to_the_document
+@hypothesis.settings(
+    max_examples=examples(15),
+    deadline=None,
+    derandomize=True,
+    database=None,
+    suppress_health_check=list(hypothesis.HealthCheck),
+    phases=[hypothesis.Phase.explicit, hypothesis.Phase.generate],
+)
+def keep_to_the_document(case: schemathesis.Case, headers: dict[str, str]) -> None:
+    """Check the answer to a request that is made from the document."""
+    response = case.call(headers=headers)
+    excluded = [positive_data_acceptance] if broken_rules(response) <= RULES else []
+    case.validate_response(response, excluded_checks=excluded, headers=headers)
 
 
 @pytest.mark.parametrize("name", operations())
@@ -200,7 +187,7 @@ def test_every_answer_keeps_to_the_document(name: str, headers: dict[str, str]) 
     made = build_operation_test(
         config=SCHEMA.config,
         operation=SCHEMA[path][method],
-        test_func=keeper(list(operations()).index(name)),
+        test_func=keep_to_the_document,
         given_kwargs={},
         # Without the constants of what happens to be imported: the same requests, whatever ran before.
         feedback=FeedbackSources(),
