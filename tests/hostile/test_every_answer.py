@@ -16,6 +16,7 @@ from tests.emptying import rolled_back
 from tests.hostile.routes import address, all_routes
 from tests.hostile.test_addresses import EVIL
 from tests.hostile.test_no_store import KEPT, is_kept
+from tests.integration.admin.refusals import leave_out_navigation
 
 # The answers are asked for in a transaction around those of the tests.
 pytestmark = pytest.mark.django_db
@@ -62,8 +63,7 @@ def answers(django_db_setup: None, django_db_blocker: Any) -> Iterator[list[Answ
     """The answers of a hub whose settings let any host in."""
     with django_db_blocker.unblock(), rolled_back(), pytest.MonkeyPatch.context() as patch:
         patch.setattr(settings, "ALLOWED_HOSTS", ["localhost", "127.0.0.1", "testserver", "*"])
-        # What is refused has no navigation, which is that of the pages that open.
-        patch.setattr("apps.core.pages.errors.within_admin", lambda request, problem: None)
+        leave_out_navigation(patch)
         yield asked_answers()
 
 

@@ -1,7 +1,6 @@
 """Texts made to take long."""
 
 import unicodedata
-from itertools import cycle
 
 import pytest
 from hypothesis import given, settings
@@ -29,7 +28,8 @@ def assert_terms_are_quick(text: str) -> None:
     assert_quick(lambda each: (terms(each), query_terms(each)), text, 3)
 
 
-@pytest.mark.parametrize(("piece", "end"), zip(NASTY, cycle(["", "1aé"])), ids=ascii)
+@pytest.mark.parametrize("end", ["", "1aé"])
+@pytest.mark.parametrize("piece", NASTY, ids=ascii)
 def test_no_long_text_takes_long(piece, end):
     assert_terms_are_quick(piece * (LONG // len(piece)) + end)
 

@@ -52,9 +52,9 @@ def test_edit_that_was_killed_is_done_or_not(step):
 
 
 EDITORS = {"one by rename": [False], "one in place": [True], "both at once": [False, True]}
-# Of each of eight processes: 1,000 in all for the gate, once; each entry is written into what is there already.
-ENTRIES = {kind: 25 if not IS_THOROUGH else 125 if kind == "both at once" else 60 for kind in EDITORS}
-SAVES = 20 if IS_THOROUGH else 8
+# Of each of eight processes: 2,000 in all for the gate, once; each entry is written into what is there already.
+ENTRIES = {kind: 25 if not IS_THOROUGH else 250 if kind == "both at once" else 60 for kind in EDITORS}
+SAVES = 40 if IS_THOROUGH else 8
 
 
 def indexed_lines():

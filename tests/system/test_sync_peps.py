@@ -11,8 +11,8 @@ from tests.effort import IS_THOROUGH
 
 BUNDLES = [folder / "shared" / "data" / "peps-sample.bundle" for folder in Path(__file__).resolve().parents]
 BUNDLE = next((path for path in BUNDLES if path.exists()), None)
-# Every fiftieth commit of the whole for the gate; all 401 by `manage.py bench_sync --walk`.
-INCLUDE, EVERY, ITEMS = ((), 50, 750) if IS_THOROUGH else (("peps/pep-07*.rst",), 100, 40)
+# Every twentieth commit of the whole for the gate; all 401 by `manage.py bench_sync --walk`.
+INCLUDE, EVERY, ITEMS = ((), 20, 750) if IS_THOROUGH else (("peps/pep-07*.rst",), 100, 40)
 
 pytestmark = [
     pytest.mark.django_db,

@@ -49,7 +49,7 @@ def test_random_filters_find_what_a_naive_reading_finds(places: str) -> None:
     if places == "both":
         timeline.record(*[source.event(number) for number in range(60, 120)])
     rows: list[dict[str, Any]] = [event_values(event) for event in timeline.model]
-    count, found = examples(700), 0
+    count, found = examples(1_500), 0
     for number in range(count):
         asked = source.filter(rows)
         where = parse_filter(asked, EVENT_FIELDS)

@@ -249,5 +249,5 @@ def test_any_order_of_changes_loses_nothing(monkeypatch):
     monkeypatch.setattr("apps.notes.files.folder.QUIET_SECONDS", 0.0)
     monkeypatch.setattr("apps.notes.files.folder.SETTLE_SECONDS", 3_600.0)
     monkeypatch.setattr("apps.notes.files.overwritten.SEEN_AFTER", timedelta(hours=1))
-    tried = settings(max_examples=examples(30), stateful_step_count=16, deadline=None)
+    tried = settings(max_examples=examples(60), stateful_step_count=16, deadline=None)
     run_state_machine_as_test(OneNote, settings=tried)

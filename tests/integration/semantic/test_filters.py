@@ -137,7 +137,7 @@ def test_random_filters_find_what_a_naive_reading_finds(seed: int) -> None:
     source = Source(seed)
     Memory.objects.bulk_create([source.memory() for _ in range(120)])
     rows = [as_row(memory) for memory in Memory.objects.all()]
-    count, found = examples(2_500), 0
+    count, found = examples(5_000), 0
     for number in range(count):
         asked = source.filter(rows)
         expression = parse_filter(asked, MEMORY_FIELDS)

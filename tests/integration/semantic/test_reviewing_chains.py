@@ -199,7 +199,7 @@ def one_answer_in_force() -> list[str]:
 
 
 @pytest.mark.parametrize("decided", ["merged", "won_twice"])
-@settings(max_examples=examples(30), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=examples(60), deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(steps=st.lists(st.tuples(st.integers(0, 7), st.sampled_from([None, *Winner])), min_size=2, max_size=7))
 def test_in_any_order_of_undoing_and_deciding_again_each_receipt_has_one_answer_at_most(
     decided: str, save: Save, access: Access, steps: list[tuple[int, Winner | None]]

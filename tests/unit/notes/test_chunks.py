@@ -164,4 +164,5 @@ def test_any_bytes_are_cut_into_lines_that_follow_each_other(note):
     ],
 )
 def test_time_is_linear(unit):
+    assert_quick(lambda text: chunk_note(text.encode()), unit * (400_000 // len(unit)), 6)
     assert_quick(lambda text: chunk_note(text.encode()), unit * (800_000 // len(unit)), 12)
