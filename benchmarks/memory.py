@@ -5,6 +5,7 @@ import random
 import tempfile
 import threading
 import time
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, field
@@ -32,27 +33,34 @@ SAVE, BATCH, SEARCH = "/api/semantic/memories", "/api/semantic/memories/batch", 
 class Processes:
     """Memory in bytes of the processes of a hub, what they share counted once.
 
-    web: of all web processes. imports: of the process from which all are forked.
+    web: of all web processes. imports: of the process from which all are forked. up: of `manage.py up` and its helper.
     """
 
-    web: float
-    worker: float
-    imports: float
+    web: float = 0.0
+    worker: float = 0.0
+    imports: float = 0.0
+    up: float = 0.0
 
     def as_json(self) -> dict[str, float]:
-        """Return megabytes."""
-        return {name: round(size / MB, 1) for name, size in asdict(self).items()}
+        """Return megabytes, and those of all together."""
+        return {name: round(size / MB, 1) for name, size in {**asdict(self), "all": self.total}.items()}
+
+    @property
+    def total(self) -> float:
+        """Return the memory of all together, in bytes."""
+        return sum(asdict(self).values())
 
 
 def measure_processes(up: int) -> Processes:
-    """Return the memory of the web and worker processes below the first process of a hub."""
-    sizes = {"web": 0.0, "worker": 0.0, "imports": 0.0}
-    kinds = {NAME.format(kind): kind for kind in sizes}
-    for process in psutil.Process(up).children(recursive=True):
+    """Return the memory of the processes of a hub but its database, by the first of them."""
+    sizes: Counter[str] = Counter()
+    kinds = {NAME.format(kind): kind for kind in ("web", "worker", "imports")}
+    first = psutil.Process(up)
+    for process in (first, *first.children(recursive=True)):
         with suppress(psutil.Error):
-            if kind := kinds.get(process.name()):
+            if not process.name().startswith("postgres"):
                 memory = process.memory_full_info()
-                sizes[kind] += getattr(memory, "pss", 0) or memory.rss
+                sizes[kinds.get(process.name(), "up")] += getattr(memory, "pss", 0) or memory.rss
     return Processes(**sizes)
 
 
@@ -75,13 +83,17 @@ class MemoryMeasurement:
     peak: float = field(default=0.0, init=False)
 
     def run(self) -> dict[str, Any]:
-        """Return the memory after a warm-up, after the run, and after a restart, in MB, and the growth."""
+        """Return the memory of a fresh hub, after a warm-up, after the run, and after a restart, in MB, and the growth.
+
+        The growth of all is that since the warm-up, of web and worker that beside a restart with the same memories.
+        """
         with tempfile.TemporaryDirectory(prefix="memoryhub-bench-") as place:
             environment = {**hub_environment(place), "MEMORYHUB_WEB_PROCESSES": str(self.web_processes)}
             url = f"http://127.0.0.1:{environment['MEMORYHUB_PORT']}"
             connect = lambda: HubClient(url, environment["MEMORYHUB_API_KEY"])  # noqa: E731
             log = Path(place) / "hub.log"
             with running_hub(environment, log) as up:
+                fresh = self._settled(up)
                 warm = self._warm(connect, up, 0)
                 self.say(f"{self.saves} saves and {self.searches} searches")
                 began = time.monotonic()
@@ -95,6 +107,7 @@ class MemoryMeasurement:
             "saves": self.saves,
             "searches": self.searches,
             "seconds": round(seconds, 1),
+            "fresh_mb": fresh.as_json(),
             "warm_mb": warm.as_json(),
             "peak_web_mb": round(self.peak / MB, 1),
             "after_mb": after.as_json(),
@@ -102,6 +115,7 @@ class MemoryMeasurement:
             "growth_mb": {
                 "web": round((after.web - restarted.web) / MB, 1),
                 "worker": round((after.worker - restarted.worker) / MB, 1),
+                "all": round((after.total - warm.total) / MB, 1),
             },
         }
 

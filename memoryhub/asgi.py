@@ -1,16 +1,14 @@
 """The ASGI application that `manage.py up` and any ASGI server run."""
 
-import gc
 import os
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "memoryhub.settings")
 
 import django
+from django.apps import apps
 
-django.setup(set_prefix=False)
-
-from django.conf import settings
-from servestatic import ServeStaticASGI
+if not apps.ready:  # In a process of `manage.py up` they are: it is a fork of one that has imported them.
+    django.setup(set_prefix=False)
 
 from apps.core.db.watch import database_watch
 from apps.core.health import begin_web_process, end_web_process
@@ -21,9 +19,8 @@ from apps.mcp.services import end_engine
 from apps.monitor.services import begin_problem_watch, end_problem_watch
 from apps.notes.services import end_notes_watch, start_notes_watch
 from apps.semantic.services import end_index, start_index
-from memoryhub.web.access_log import AccessLog
+from memoryhub.web.application import http
 from memoryhub.web.gateway import Gateway
-from memoryhub.web.handler import ThreadedASGIHandler
 
 
 def end_process() -> None:
@@ -36,13 +33,7 @@ def end_process() -> None:
     end_web_process()
 
 
-http = ServeStaticASGI(ThreadedASGIHandler(), root=str(settings.STATIC_ROOT), prefix="static/")
-if settings.MEMORYHUB.access_log != "off":
-    http = AccessLog(http, settings.MEMORYHUB.access_log)
 application = Gateway(http, on_shutdown=end_process, websocket=live_application, on_startup=begin_live)
-# What was imported stays for good: no collection of garbage, in which no other thread runs, needs to look at it.
-gc.collect()
-gc.freeze()
 # Each web process has indexes of its own and starts to load them at once: a request of /readyz reaches only one.
 database_watch().begin()
 warm_up_archive()

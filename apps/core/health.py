@@ -5,14 +5,18 @@ process, such as its index, and every process publishes what it has found (`apps
 """
 
 import logging
+import pkgutil
 import shutil
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from importlib.util import find_spec
 from typing import Any
 
+from django.apps import apps
 from django.conf import settings
 from django.db import Error, connection
-from django.db.migrations.executor import MigrationExecutor
+from django.db.migrations.loader import MigrationLoader
+from django.db.migrations.recorder import MigrationRecorder
 from django.utils.module_loading import import_string
 
 from apps.core.db.watch import database_watch
@@ -164,11 +168,21 @@ def migrations_ready() -> str | None:
     """Check that the database has the tables of this version; no longer once it had."""
     global _migrated
     if not _migrated:
-        executor = MigrationExecutor(connection)
-        if executor.migration_plan(executor.loader.graph.leaf_nodes()):
+        if list_migrations() - MigrationRecorder(connection).applied_migrations().keys():
             return "the database is not migrated: run manage.py prepare"
         _migrated = True
     return None
+
+
+def list_migrations() -> set[tuple[str, str]]:
+    """Return app and name of every migration of this version, without importing one: each process asks at its start."""
+    found = set()
+    for app in apps.get_app_configs():
+        package, _ = MigrationLoader.migrations_module(app.label)
+        if package and (spec := find_spec(package)):
+            modules = pkgutil.iter_modules(spec.submodule_search_locations)
+            found |= {(app.label, module.name) for module in modules if module.name[0] not in "_~"}
+    return found
 
 
 def report_process() -> tuple[dict[str, str], dict[str, Any]]:

@@ -5,6 +5,7 @@ from pathlib import Path
 
 from django.conf import settings
 
+from apps.core.memory import give_back_memory
 from apps.llm.domain.embedder import EmbeddingUnavailableError
 from apps.llm.embedding.e5.embedder import E5Embedder
 from apps.llm.embedding.local import share_session
@@ -25,6 +26,8 @@ def models_preload() -> None:
     if has_e5():
         with suppress(EmbeddingUnavailableError):
             share_session(E5Embedder(1).check())
+    # What opening them took, a third of what they keep, would be taken for good by this process.
+    give_back_memory()
 
 
 def has_e5() -> bool:

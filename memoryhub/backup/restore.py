@@ -15,8 +15,8 @@ from django.db.migrations.loader import MigrationLoader
 from apps.core.files import sync_directory
 from memoryhub.backup.archive import DATABASE, BackupError, Manifest, copy_member, extract, opened_archive
 from memoryhub.backup.server import RESTORE, count_rows, running_tool
-from memoryhub.postgres.check import known_migrations
 from memoryhub.postgres.config import SUPERUSER
+from memoryhub.postgres.django_checks import known_migrations
 from memoryhub.postgres.server import MAJOR_VERSION, EmbeddedDatabase, EmbeddedDatabaseError
 from memoryhub.process.startup import RESTORING
 

@@ -14,7 +14,8 @@ from apps.core.health import OK, run_checks
 from apps.core.pages.sayings import say
 from apps.monitor.domain.problems import Problem, ProblemSeverity
 from apps.monitor.services import DATABASE_CHECK, HUB_PERMISSION, database_problem
-from memoryhub.postgres.check import judge, known_migrations
+from memoryhub.postgres.check import judge
+from memoryhub.postgres.django_checks import known_migrations
 from memoryhub.problems.processes import disk_problems
 
 MAX_NAMES = 5

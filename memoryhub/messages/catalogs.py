@@ -26,14 +26,14 @@ KEYWORDS: dict[str, Any] = {
     "gettext_lazy": None,
     "gettext_noop": None,
     "ngettext": (1, 2),
-    "ngettext_lazy": (1, 2),
+    "Counted": (1, 2),
     "pgettext": ((1, "c"), 2),
     "pgettext_lazy": ((1, "c"), 2),
     "npgettext": ((1, "c"), 2, 3),
     "npgettext_lazy": ((1, "c"), 2, 3),
 }
 COMMENTS = ("Translators:",)
-CALL = re.compile(rb"gettext(?:_lazy|_noop)?\b|\b_\(")
+CALL = re.compile(rb"gettext(?:_lazy|_noop)?\b|\b_\(|\bCounted\(")
 
 
 @dataclass(frozen=True)

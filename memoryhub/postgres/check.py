@@ -1,12 +1,11 @@
-"""Check whether the server behind DATABASE_URL is suitable."""
+"""Check whether the server behind DATABASE_URL is suitable.
+
+The supervisor of a hub does so as well, which runs as long as the hub does: nothing here needs Django.
+"""
 
 from typing import Any
 
 import psycopg
-from django.db import connections
-from django.db.migrations.loader import MigrationLoader
-
-from apps.core.db.sessions import find_session_fault, is_direct, session_alias
 
 MIN_SERVER = 15
 MIN_VECTOR = (0, 8)
@@ -66,31 +65,6 @@ def require_fit_server(settings: dict[str, Any]) -> None:
         if password := settings.get("PASSWORD"):
             message = message.replace(str(password), "…")
         raise DatabaseUnfitError(f"The server that DATABASE_URL names cannot be used: {message}") from None
-
-
-def known_migrations(loader: MigrationLoader) -> set[tuple[str, str]]:
-    """Return app and name of every migration that this version has, or has squashed into another one."""
-    replaced = {key for migration in loader.disk_migrations.values() for key in migration.replaces}
-    return loader.disk_migrations.keys() | replaced
-
-
-def require_sessions() -> None:
-    """Check that notifications arrive and locks hold on connections for sessions. Raises DatabaseUnfitError."""
-    try:
-        fault = find_session_fault({"connect_timeout": CONNECT_SECONDS})
-    except psycopg.Error as error:
-        raise DatabaseUnfitError(describe_unreachable(error)) from None
-    if fault:
-        raise DatabaseUnfitError(fault)
-
-
-def describe_unreachable(error: psycopg.Error) -> str:
-    """Return why connections for sessions cannot be used, without a password."""
-    name = "MEMORYHUB_DIRECT_DATABASE_URL" if is_direct() else "DATABASE_URL"
-    message = " ".join(str(error).split())
-    if password := connections[session_alias()].settings_dict.get("PASSWORD"):
-        message = message.replace(str(password), "…")
-    return f"The server that {name} names cannot be used: {message}"
 
 
 def version_parts(version: str) -> tuple[int, ...]:

@@ -16,9 +16,8 @@ from memoryhub.process.children import FORK_SERVER, name_process, tie_to_parent
 NEEDED = (
     "apps.live.services",
     "apps.mcp.services",
-    "django_q.cluster",
     "hnswlib",
-    "memoryhub.process.prepare",
+    "memoryhub.process.worker",
     "memoryhub.urls",
     "memoryhub.web.gateway",
     "memoryhub.web.server",

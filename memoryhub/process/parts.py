@@ -18,10 +18,10 @@ def run_web() -> int:
 
 def run_worker() -> None:
     """Work in the background."""
-    from memoryhub.process.commandline import execute
+    from memoryhub.process.worker import work
 
     read_again()
-    execute(["manage.py", "qcluster"])
+    work()
 
 
 def run_preparation(secrets: Mapping[str, str], answer: Connection) -> None:

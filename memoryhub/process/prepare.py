@@ -30,7 +30,7 @@ from apps.people.services import memberships_review
 from apps.semantic.services import outdated_words, reembed, reembed_needed, refresh_words
 from memoryhub.config.hub import choose_default_user
 from memoryhub.config.shared import KEY_NAME, settings_facts
-from memoryhub.postgres import check
+from memoryhub.postgres import check, django_checks
 from memoryhub.process.startup import Credentials
 from memoryhub.schedules import SCHEDULES
 
@@ -72,7 +72,7 @@ def prepare(*, adopt_files: bool = False, patience: float = PATIENCE_SECONDS) ->
     """
     if settings.MEMORYHUB.database_url:
         check.require_fit_server(connection.settings_dict)
-        check.require_sessions()
+        django_checks.require_sessions()
     with default_is_direct(), preparation_lock(patience):
         with step("Migrating the database"):
             call_command("migrate", verbosity=0, interactive=False)

@@ -1,9 +1,7 @@
 """Synchronous Django under ASGI, with one thread hop per request."""
 
 import asyncio
-import ctypes
 import gc
-import sys
 import threading
 from collections.abc import Callable, Mapping
 from contextvars import copy_context
@@ -20,6 +18,7 @@ from django.http.response import HttpResponseBase
 from django.urls import ResolverMatch
 
 from apps.core.health import ALIVE
+from apps.core.memory import give_back_memory
 from apps.core.rest.errors import overloaded, too_large
 from apps.core.rest.middleware import count_request
 from apps.core.schemas.bodies import KIB, BodyTooLargeError
@@ -43,8 +42,7 @@ def release_memory() -> None:
 def _release() -> None:
     try:
         gc.collect()
-        if sys.platform == "linux" and (trim := getattr(ctypes.CDLL(None), "malloc_trim", None)):
-            trim(0)
+        give_back_memory()
     finally:
         _is_running.release()
 

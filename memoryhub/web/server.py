@@ -8,6 +8,7 @@ silent for longer is stuck, with all its requests; the parent has it print where
 """
 
 import faulthandler
+import importlib
 import logging
 import multiprocessing
 import os
@@ -33,6 +34,8 @@ from memoryhub.web.command import WEB_STOP_SECONDS
 from memoryhub.web.protocol import HubProtocol
 
 APPLICATION = "memoryhub.asgi:application"
+# Of it, what the processes can have in common.
+SHARED = "memoryhub.web.application"
 KIB = 1024
 BEAT_SECONDS = 1.0
 TICK_SECONDS = 0.25
@@ -219,6 +222,7 @@ def serve(config: Config) -> int:
     """Serve until a signal arrives; return the exit code."""
     if config.web_processes > 1:
         if _context.get_start_method() == "fork":
+            importlib.import_module(SHARED)
             models_preload()
         return WebServer(config).run()
     server = uvicorn.Server(server_config(config))

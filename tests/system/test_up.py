@@ -114,6 +114,18 @@ def test_killed_fork_server_is_started_again_and_so_are_its_parts(hub):
     assert hub.part("web").parent().pid == hub.part("worker").parent().pid != server.pid
 
 
+def test_processes_of_the_worker_that_are_ended_are_started_again(hub):
+    worker = hub.part("worker")
+    before = {process.pid: process for process in worker.children()}
+    assert len(before) >= 3
+    for process in before.values():
+        process.terminate()
+    wait_for(lambda: gone(list(before.values())), "the end of its processes")
+    wait_for(lambda: len({process.pid for process in worker.children()} - before.keys()) >= 3, "new ones")
+    wait_for(lambda: hub.get("/readyz") == 200, "readiness")
+    assert hub.part("worker").pid == worker.pid
+
+
 def test_a_worker_that_hangs_is_restarted_when_a_page_requests_it(hub):
     hanging = hub.part("worker")
     tree = [hanging, *hanging.children(recursive=True)]

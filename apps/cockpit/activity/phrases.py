@@ -2,11 +2,11 @@
 
 from dataclasses import dataclass
 
-from django.utils.translation import gettext, ngettext_lazy
+from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from apps.audit.selectors import sentence
-from apps.core.words import Words
+from apps.core.words import Counted, Words
 
 
 @dataclass(frozen=True)
@@ -37,55 +37,53 @@ BY_NAME = {kind.name: kind for kind in KINDS}
 # Verb -> phrase, and phrase about a person. words: what the row says.
 PHRASES = {
     "saved": (
-        ngettext_lazy("saved a memory", "saved %(n)s memories", "count"),
-        ngettext_lazy("saved a memory of %(person)s", "saved %(n)s memories of %(person)s", "count"),
+        Counted("saved a memory", "saved %(n)s memories", "count"),
+        Counted("saved a memory of %(person)s", "saved %(n)s memories of %(person)s", "count"),
     ),
     "improved": (
-        ngettext_lazy("saved a memory again", "saved %(n)s memories again", "count"),
-        ngettext_lazy("saved a memory of %(person)s again", "saved %(n)s memories of %(person)s again", "count"),
+        Counted("saved a memory again", "saved %(n)s memories again", "count"),
+        Counted("saved a memory of %(person)s again", "saved %(n)s memories of %(person)s again", "count"),
     ),
     "reinforced": (
-        ngettext_lazy("reinforced a memory", "reinforced %(n)s memories", "count"),
-        ngettext_lazy("reinforced a memory of %(person)s", "reinforced %(n)s memories of %(person)s", "count"),
+        Counted("reinforced a memory", "reinforced %(n)s memories", "count"),
+        Counted("reinforced a memory of %(person)s", "reinforced %(n)s memories of %(person)s", "count"),
     ),
     "deleted": (
-        ngettext_lazy("deleted a memory", "deleted %(n)s memories", "count"),
-        ngettext_lazy("deleted a memory of %(person)s", "deleted %(n)s memories of %(person)s", "count"),
+        Counted("deleted a memory", "deleted %(n)s memories", "count"),
+        Counted("deleted a memory of %(person)s", "deleted %(n)s memories of %(person)s", "count"),
     ),
     "restored": (
-        ngettext_lazy("restored a memory", "restored %(n)s memories", "count"),
-        ngettext_lazy("restored a memory of %(person)s", "restored %(n)s memories of %(person)s", "count"),
+        Counted("restored a memory", "restored %(n)s memories", "count"),
+        Counted("restored a memory of %(person)s", "restored %(n)s memories of %(person)s", "count"),
     ),
     "purged": (
-        ngettext_lazy("purged %(n)s memory for good", "purged %(n)s memories for good", "count"),
-        ngettext_lazy(
-            "purged %(n)s memory of %(person)s for good", "purged %(n)s memories of %(person)s for good", "count"
-        ),
+        Counted("purged %(n)s memory for good", "purged %(n)s memories for good", "count"),
+        Counted("purged %(n)s memory of %(person)s for good", "purged %(n)s memories of %(person)s for good", "count"),
     ),
     "decided": (
-        ngettext_lazy("decided a conflict: %(words)s", "decided %(n)s conflicts: %(words)s", "count"),
-        ngettext_lazy(
+        Counted("decided a conflict: %(words)s", "decided %(n)s conflicts: %(words)s", "count"),
+        Counted(
             "decided a conflict of %(person)s: %(words)s",
             "decided %(n)s conflicts of %(person)s: %(words)s",
             "count",
         ),
     ),
     "recorded": (
-        ngettext_lazy("recorded an event", "recorded %(n)s events", "count"),
-        ngettext_lazy("recorded an event of %(person)s", "recorded %(n)s events of %(person)s", "count"),
+        Counted("recorded an event", "recorded %(n)s events", "count"),
+        Counted("recorded an event of %(person)s", "recorded %(n)s events of %(person)s", "count"),
     ),
     "pruned": (
-        ngettext_lazy("pruned events: %(words)s", "pruned events, %(n)s times: %(words)s", "count"),
-        ngettext_lazy(
+        Counted("pruned events: %(words)s", "pruned events, %(n)s times: %(words)s", "count"),
+        Counted(
             "pruned events of %(person)s: %(words)s", "pruned events of %(person)s, %(n)s times: %(words)s", "count"
         ),
     ),
 }
 # Those of no person in particular.
 HUB_PHRASES = {
-    "warned": ngettext_lazy("warned: %(words)s", "warned %(n)s times: %(words)s", "count"),
-    "recovered": ngettext_lazy("recovered: %(words)s", "recovered %(n)s times: %(words)s", "count"),
-    "failed": ngettext_lazy("could not finish %(words)s", "could not finish %(words)s, %(n)s times", "count"),
+    "warned": Counted("warned: %(words)s", "warned %(n)s times: %(words)s", "count"),
+    "recovered": Counted("recovered: %(words)s", "recovered %(n)s times: %(words)s", "count"),
+    "failed": Counted("could not finish %(words)s", "could not finish %(words)s, %(n)s times", "count"),
 }
 
 # Begins the verbs of acts of the audit, before how they ended; their words are the act.

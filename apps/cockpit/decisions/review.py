@@ -14,7 +14,7 @@ from django.db.models.functions import Now
 from django.http import Http404, HttpRequest, HttpResponse, HttpResponseRedirect, JsonResponse
 from django.urls import reverse
 from django.utils.http import url_has_allowed_host_and_scheme
-from django.utils.translation import gettext, ngettext, ngettext_lazy
+from django.utils.translation import gettext, ngettext
 from django.utils.translation import gettext_lazy as _
 from django.views.decorators.http import require_POST
 
@@ -41,7 +41,7 @@ from apps.core.domain.clock import SYSTEM_CLOCK, utcnow
 from apps.core.domain.errors import MemoryHubError
 from apps.core.domain.scope import Access
 from apps.core.pages.sayings import say
-from apps.core.words import Words
+from apps.core.words import Counted, Words
 from apps.semantic import services
 from apps.semantic.domain.review_queue import ReviewStep
 from apps.semantic.selectors import Conflict, ReviewState, conflict_get
@@ -53,15 +53,15 @@ MAX_CHOSEN = 100
 DONE = {
     ReviewStep.ACCEPT: (
         _("Accepted."),
-        ngettext_lazy("Accepted: %(count)s decision.", "Accepted: %(count)s decisions.", "count"),
+        Counted("Accepted: %(count)s decision.", "Accepted: %(count)s decisions.", "count"),
     ),
     ReviewStep.CANDIDATE: (
         _("Kept the candidate."),
-        ngettext_lazy("Kept the candidate: %(count)s decision.", "Kept the candidate: %(count)s decisions.", "count"),
+        Counted("Kept the candidate: %(count)s decision.", "Kept the candidate: %(count)s decisions.", "count"),
     ),
     ReviewStep.EXISTING: (
         _("Kept the existing memory."),
-        ngettext_lazy(
+        Counted(
             "Kept the existing memory: %(count)s decision.",
             "Kept the existing memory: %(count)s decisions.",
             "count",
@@ -69,11 +69,11 @@ DONE = {
     ),
     ReviewStep.BOTH: (
         _("Kept both."),
-        ngettext_lazy("Kept both: %(count)s decision.", "Kept both: %(count)s decisions.", "count"),
+        Counted("Kept both: %(count)s decision.", "Kept both: %(count)s decisions.", "count"),
     ),
     ReviewStep.REVERT: (
         _("Reverted."),
-        ngettext_lazy("Reverted: %(count)s decision.", "Reverted: %(count)s decisions.", "count"),
+        Counted("Reverted: %(count)s decision.", "Reverted: %(count)s decisions.", "count"),
     ),
 }
 STALE = _("Reload the page: it did not offer that choice.")

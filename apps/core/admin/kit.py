@@ -29,7 +29,7 @@ from apps.core.domain.scope import Access, Scope, system_access
 from apps.core.pages.sayings import say
 from apps.core.pages.texts import TOOLTIP_CHARS, cut, long_text
 from apps.core.pages.times import exact, moment_tag
-from apps.core.words import Words
+from apps.core.words import Counted, Words
 
 NOTHING = "-"
 CONFIRMED = "confirmed"
@@ -266,7 +266,7 @@ def may_view(request: HttpRequest, model: str) -> bool:
     return user.has_perm(f"{app}.view_{name}") or user.has_perm(f"{app}.change_{name}")
 
 
-def for_each(request: HttpRequest, uuids: Iterable[UUID], service: Callable[..., Any], *, said: Words) -> None:
+def for_each(request: HttpRequest, uuids: Iterable[UUID], service: Callable[..., Any], *, said: Counted) -> None:
     """Apply a service to each id; a refusal is shown with its reason. said: what was done, for a `count` of them."""
     count = 0
     for uuid in uuids:
@@ -285,7 +285,7 @@ def apply_on_page(
     object_id: str,
     service: Callable[..., Any],
     *,
-    said: Words,
+    said: Counted,
 ) -> HttpResponse:
     """Apply a service to the object of a page, as `for_each` does, and redirect to the page."""
     found = found_or_404(model_admin.get_object(request, object_id))

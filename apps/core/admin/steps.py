@@ -11,7 +11,7 @@ from unfold.dataclasses import ActionDialog
 from unfold.decorators import action
 
 from apps.core.admin.kit import apply_on_page
-from apps.core.words import Words
+from apps.core.words import Counted, Words
 
 ALL = "all"
 
@@ -26,7 +26,7 @@ def step_action(
     dialog: ActionDialog,
     service: Callable[..., Any],
     *,
-    said: Words,
+    said: Counted,
     permission: str,
     icon: str | None = None,
 ) -> Any:

@@ -6,10 +6,11 @@ from typing import Any, ClassVar
 from django.http import HttpRequest, HttpResponse
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
-from django.utils.translation import gettext, ngettext_lazy
+from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from apps.core.admin.kit import NOTHING, choice_badge, link, moment, pretty_json, two_lines
+from apps.core.words import Counted
 from apps.episodic.domain.event import EventRecord
 from apps.episodic.domain.segment_state import SegmentState
 from apps.episodic.models import Segment
@@ -31,11 +32,11 @@ STATE_WORDS = {
 }
 # What is counted.
 NOUNS = {
-    "event": ngettext_lazy("%(shown)s event", "%(shown)s events", "count"),
-    "archived segment": ngettext_lazy("%(shown)s archived segment", "%(shown)s archived segments", "count"),
-    "day": ngettext_lazy("%(shown)s day", "%(shown)s days", "count"),
-    "hour": ngettext_lazy("%(shown)s hour", "%(shown)s hours", "count"),
-    "minute": ngettext_lazy("%(shown)s minute", "%(shown)s minutes", "count"),
+    "event": Counted("%(shown)s event", "%(shown)s events", "count"),
+    "archived segment": Counted("%(shown)s archived segment", "%(shown)s archived segments", "count"),
+    "day": Counted("%(shown)s day", "%(shown)s days", "count"),
+    "hour": Counted("%(shown)s hour", "%(shown)s hours", "count"),
+    "minute": Counted("%(shown)s minute", "%(shown)s minutes", "count"),
 }
 ROWS_WORDS = {
     "complete": _("complete"),

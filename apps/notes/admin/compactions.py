@@ -6,7 +6,7 @@ from django.contrib import admin
 from django.http import HttpRequest
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
-from django.utils.translation import gettext, ngettext_lazy
+from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 from unfold.admin import ModelAdmin
 from unfold.decorators import display
@@ -25,6 +25,7 @@ from apps.core.admin.kit import (
 from apps.core.admin.lists import LongList, UserFilter
 from apps.core.admin.steps import make_dialog, step_action
 from apps.core.pages.sayings import say
+from apps.core.words import Counted
 from apps.notes.models import Compaction, CompactionState
 from apps.notes.selectors import compaction_detail
 from apps.notes.services import compaction_apply, compaction_discard, compaction_undo
@@ -33,9 +34,9 @@ STATE_COLOURS = {
     "asked": "info", "drafted": "warning", "applied": "success", "discarded": None, "stale": None, "undone": "warning",
     "unchanged": None, "failed": "danger",
 }  # fmt: skip
-APPLIED = ngettext_lazy("%(count)s compaction applied.", "%(count)s compactions applied.", "count")
-DISCARDED = ngettext_lazy("%(count)s compaction discarded.", "%(count)s compactions discarded.", "count")
-UNDONE = ngettext_lazy("%(count)s compaction undone.", "%(count)s compactions undone.", "count")
+APPLIED = Counted("%(count)s compaction applied.", "%(count)s compactions applied.", "count")
+DISCARDED = Counted("%(count)s compaction discarded.", "%(count)s compactions discarded.", "count")
+UNDONE = Counted("%(count)s compaction undone.", "%(count)s compactions undone.", "count")
 FACT_TABLE = (
     '<table class="mh-fact-table"><thead><tr><th scope="col">{}</th><th scope="col">{}</th>'
     '<th scope="col">{}</th></tr></thead><tbody>{}</tbody></table>'

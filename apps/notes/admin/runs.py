@@ -9,7 +9,7 @@ from django.db.models import QuerySet
 from django.http import HttpRequest
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
-from django.utils.translation import gettext, ngettext_lazy
+from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 from unfold.admin import ModelAdmin, TabularInline
 from unfold.decorators import action, display
@@ -37,13 +37,14 @@ from apps.core.domain.errors import NotFoundError
 from apps.core.domain.scope import system_access
 from apps.core.pages.sayings import say
 from apps.core.pages.times import in_figures
+from apps.core.words import Counted
 from apps.notes.models import ExtractedFact, ExtractionRun, NoteVersion
 from apps.notes.services import fact_undo
 from apps.semantic.selectors import conflict_get, memory_get_any
 
 RUN_COLOURS = {"waiting": None, "running": "info", "finished": "success", "failed": "danger"}
 FACT_COLOURS = {"found": "info", "dropped": None, "applied": "success", "undone": "warning"}
-UNDONE = ngettext_lazy("%(count)s fact undone.", "%(count)s facts undone.", "count")
+UNDONE = Counted("%(count)s fact undone.", "%(count)s facts undone.", "count")
 # Fields that show what is behind another permission, and what is shown without it.
 HIDDEN = {
     "memory_link": ("semantic.view_memory", "memory_id"),

@@ -8,7 +8,7 @@ from django.db.models.functions import MD5
 from django.http import HttpRequest, HttpResponse
 from django.utils.html import format_html_join
 from django.utils.safestring import SafeString
-from django.utils.translation import gettext, ngettext_lazy
+from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 from unfold.admin import ModelAdmin
 from unfold.decorators import action, display
@@ -32,6 +32,7 @@ from apps.core.admin.kit import (
 from apps.core.admin.lists import SearchedList, UserFilter
 from apps.core.admin.steps import make_dialog, step_action
 from apps.core.domain.diff import compare_lines
+from apps.core.words import Counted
 from apps.notes.admin.person import person_page
 from apps.notes.files.changes import place_of
 from apps.notes.models import ChangeKind, NoteVersion
@@ -45,7 +46,7 @@ KIND_COLOURS = {
 # A longer text is not rendered on a page.
 MAX_SHOWN_CHARS = 200_000
 PAGE = "admin:notes_noteversion_change"
-RESTORED = ngettext_lazy("%(count)s version restored.", "%(count)s versions restored.", "count")
+RESTORED = Counted("%(count)s version restored.", "%(count)s versions restored.", "count")
 
 
 class VersionsFilter(admin.SimpleListFilter):

@@ -11,7 +11,7 @@ from django.template.response import TemplateResponse
 from django.urls import reverse
 from django.utils.http import urlencode
 from django.utils.text import format_lazy
-from django.utils.translation import gettext, ngettext_lazy
+from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 from unfold import widgets
 
@@ -19,7 +19,7 @@ from apps.core.admin.lists import as_uuid
 from apps.core.domain.errors import InvalidInputError
 from apps.core.domain.scope import MAX_IDENTIFIER_CHARS, Access, Scope
 from apps.core.pages.sayings import say
-from apps.core.words import Words
+from apps.core.words import Counted, Words
 from apps.semantic.admin.memories import can_read_memories
 from apps.semantic.conflicts.bulk_revert import Selection, conflicts_revert, decisions_in, enqueue_revert, run_status
 from apps.semantic.conflicts.queue import decided_rules
@@ -28,7 +28,7 @@ from apps.semantic.models import Conflict, ReviewState
 
 SALT = "semantic.bulk_revert"
 SHOWN = 10
-REVERTED = ngettext_lazy("%(count)s decision reverted.", "%(count)s decisions reverted.", "count")
+REVERTED = Counted("%(count)s decision reverted.", "%(count)s decisions reverted.", "count")
 # What a request has time for; more is done in the background.
 AT_ONCE = 50
 

@@ -11,7 +11,7 @@ from django.http import HttpRequest, HttpResponse
 from django.template.response import TemplateResponse
 from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
-from django.utils.translation import gettext, ngettext_lazy
+from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 from unfold.admin import ModelAdmin
 from unfold.decorators import action, display
@@ -36,7 +36,7 @@ from apps.core.admin.kit import (
 from apps.core.admin.lists import LongList, as_uuid
 from apps.core.admin.steps import make_dialog, step_action
 from apps.core.pages.sayings import say
-from apps.core.words import Words
+from apps.core.words import Counted, Words
 from apps.semantic.admin.bulk_revert import bulk_revert_page
 from apps.semantic.admin.memories import can_read_memories
 from apps.semantic.admin.queue_filters import FILTERS, ConflictList, ReceiptPaginator
@@ -57,9 +57,9 @@ MAX_SEARCH_WORDS = 8
 # A longer number may not fit the column.
 MAX_PK_DIGITS = 18
 HIDDEN = _("You need the permission to view memories to see its contents.")
-ACCEPTED = ngettext_lazy("%(count)s decision accepted.", "%(count)s decisions accepted.", "count")
-OVERRIDDEN = ngettext_lazy("%(count)s decision overridden.", "%(count)s decisions overridden.", "count")
-REVERTED = ngettext_lazy("%(count)s decision reverted.", "%(count)s decisions reverted.", "count")
+ACCEPTED = Counted("%(count)s decision accepted.", "%(count)s decisions accepted.", "count")
+OVERRIDDEN = Counted("%(count)s decision overridden.", "%(count)s decisions overridden.", "count")
+REVERTED = Counted("%(count)s decision reverted.", "%(count)s decisions reverted.", "count")
 SIDES = {"candidate": _("Candidate"), "existing": _("Existing"), "result": _("Merged")}
 STEPS = {
     "accept_this": "accept", "keep_candidate": "candidate", "keep_existing": "existing", "keep_both": "both",
@@ -86,7 +86,7 @@ class ConsequencesForm(BaseDialogForm):
 
 
 def review_step(
-    name: str, title: Words, button: Words, service: Callable[..., Any], said: Words, icon: str | None = None
+    name: str, title: Words, button: Words, service: Callable[..., Any], said: Counted, icon: str | None = None
 ) -> Any:
     """Return the button of a receipt's page that takes one of STEPS after a dialog. name: of the method."""
     dialog = make_dialog(title, "", button, type("StepForm", (ConsequencesForm,), {"step": STEPS[name]}))

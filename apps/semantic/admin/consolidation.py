@@ -7,7 +7,7 @@ from django.contrib import admin, messages
 from django.db.models import QuerySet
 from django.http import HttpRequest, HttpResponse
 from django.urls import reverse
-from django.utils.translation import gettext, ngettext_lazy
+from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 from unfold.admin import ModelAdmin
 from unfold.decorators import action, display
@@ -27,7 +27,7 @@ from apps.core.admin.kit import (
 )
 from apps.core.admin.steps import copy_columns, make_dialog
 from apps.core.domain.errors import NotFoundError
-from apps.core.words import Words
+from apps.core.words import Counted
 from apps.semantic.consolidation.services import (
     SETTINGS,
     consolidation_create,
@@ -80,16 +80,14 @@ class Command(NamedTuple):
 
     service: Callable[..., Any]
     logged: str
-    done: Words
+    done: Counted
 
 
-RUN = Command(
-    consolidation_request, "Run requested.", ngettext_lazy("%d run was requested.", "%d runs were requested.")
-)
+RUN = Command(consolidation_request, "Run requested.", Counted("%d run was requested.", "%d runs were requested."))
 RESET = Command(
     consolidation_reset,
     "Reset.",
-    ngettext_lazy("%d will start over with its next run.", "%d will start over with their next runs."),
+    Counted("%d will start over with its next run.", "%d will start over with their next runs."),
 )
 
 

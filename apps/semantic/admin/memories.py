@@ -16,7 +16,7 @@ from django.template.response import TemplateResponse
 from django.urls import URLPattern, path, reverse
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
-from django.utils.translation import gettext, ngettext_lazy
+from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 from unfold.admin import ModelAdmin, TabularInline
 from unfold.contrib.filters.admin import FieldTextFilter, RangeDateTimeFilter
@@ -56,6 +56,7 @@ from apps.core.pages.origins import WORDS as ORIGINS
 from apps.core.pages.origins import origin_explained
 from apps.core.pages.sayings import say
 from apps.core.pages.texts import first_words
+from apps.core.words import Counted
 from apps.semantic import services
 from apps.semantic.admin.memory_page import may_undo, memory_context, title_of
 from apps.semantic.admin.search import RELEVANCE, ViewFilter, search_memories, view_tabs
@@ -69,8 +70,8 @@ from apps.semantic.selectors import last_removals
 # Other actions of a history are warnings.
 ACTION_COLOURS = {"created": "info", "reinforced": "success", "restored": "success", "deleted": "danger"}
 SHOWN_CHANGE_CHARS = 200
-DELETED = ngettext_lazy("%(count)s memory deleted.", "%(count)s memories deleted.", "count")
-RESTORED = ngettext_lazy("%(count)s memory restored.", "%(count)s memories restored.", "count")
+DELETED = Counted("%(count)s memory deleted.", "%(count)s memories deleted.", "count")
+RESTORED = Counted("%(count)s memory restored.", "%(count)s memories restored.", "count")
 # A deletion of several memories is undone together within this time.
 UNDO_SALT, UNDO_SECONDS = "semantic.undo_deletion", 3_600
 

@@ -8,7 +8,7 @@ from django.contrib import admin
 from django.db.models import QuerySet
 from django.http import HttpRequest
 from django.utils.safestring import SafeString
-from django.utils.translation import gettext, ngettext_lazy
+from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 from unfold.admin import ModelAdmin
 from unfold.contrib.filters.admin import RelatedDropdownFilter
@@ -33,7 +33,7 @@ from apps.core.admin.kit import (
 from apps.core.admin.lists import SearchedList
 from apps.core.admin.steps import OpenFirstFilter, make_dialog, step_action
 from apps.core.pages.sayings import say
-from apps.core.words import Words
+from apps.core.words import Counted, Words
 from apps.semantic.selectors import ManagedMemory, managed_get
 from apps.sync.admin.words import (
     CONFLICT_COLOURS,
@@ -73,7 +73,7 @@ KEEP = (
     _("Nothing is changed: the pointer stays as it is, and the conflict leaves the list."),
     _("Later syncs leave it alone until the difference changes."),
 )
-RESOLVED = ngettext_lazy("%(count)s conflict resolved.", "%(count)s conflicts resolved.", "count")
+RESOLVED = Counted("%(count)s conflict resolved.", "%(count)s conflicts resolved.", "count")
 TYPE_COLOURS = {
     "hash_mismatch": "info", "orphaned_pointer": "danger", "duplicate_pointer": "warning", "status_change": "info",
     "layer_mismatch": "info",

@@ -10,7 +10,7 @@ from django.contrib import messages
 from django.http import HttpRequest
 from django.utils.html import format_html
 from django.utils.safestring import SafeString
-from django.utils.translation import gettext, ngettext_lazy
+from django.utils.translation import gettext
 from django.utils.translation import gettext_lazy as _
 
 from apps.core.admin.kit import NOTHING, badge, link, moment, monospace, operator_access
@@ -18,7 +18,7 @@ from apps.core.domain.clock import SYSTEM_CLOCK, utcnow
 from apps.core.domain.errors import MemoryHubError, NotFoundError
 from apps.core.domain.scope import system_access
 from apps.core.pages.sayings import say
-from apps.core.words import Words
+from apps.core.words import Counted, Words
 from apps.semantic.selectors import memory_get_any
 from apps.sync.domain.triggers import should_sync
 from apps.sync.models import KnowledgeItem, KnowledgeSource, SyncKind, SyncRun, SyncRunState
@@ -63,14 +63,14 @@ STEP_WORDS: Mapping[str, Words] = {
 
 # What is counted.
 NOUNS = {
-    "constraint": ngettext_lazy("%(shown)s constraint", "%(shown)s constraints", "count"),
-    "decision": ngettext_lazy("%(shown)s decision", "%(shown)s decisions", "count"),
-    "item": ngettext_lazy("%(shown)s item", "%(shown)s items", "count"),
-    "open conflict": ngettext_lazy("%(shown)s open conflict", "%(shown)s open conflicts", "count"),
-    "pattern": ngettext_lazy("%(shown)s pattern", "%(shown)s patterns", "count"),
-    "policy": ngettext_lazy("%(shown)s policy", "%(shown)s policies", "count"),
-    "pointer": ngettext_lazy("%(shown)s pointer", "%(shown)s pointers", "count"),
-    "specification": ngettext_lazy("%(shown)s specification", "%(shown)s specifications", "count"),
+    "constraint": Counted("%(shown)s constraint", "%(shown)s constraints", "count"),
+    "decision": Counted("%(shown)s decision", "%(shown)s decisions", "count"),
+    "item": Counted("%(shown)s item", "%(shown)s items", "count"),
+    "open conflict": Counted("%(shown)s open conflict", "%(shown)s open conflicts", "count"),
+    "pattern": Counted("%(shown)s pattern", "%(shown)s patterns", "count"),
+    "policy": Counted("%(shown)s policy", "%(shown)s policies", "count"),
+    "pointer": Counted("%(shown)s pointer", "%(shown)s pointers", "count"),
+    "specification": Counted("%(shown)s specification", "%(shown)s specifications", "count"),
 }
 NOT_WHILE = {"disabled": _("not while it is off"), "paused": _("not while it is paused")}
 

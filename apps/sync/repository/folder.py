@@ -31,9 +31,8 @@ from apps.sync.repository.entries import (
     LoggedCommit,
     Touched,
 )
-from apps.sync.repository.local import too_large
 from apps.sync.repository.locations import local_path, parse_location, private_folders
-from apps.sync.repository.source import ReadLimits, SourceSettings, too_many_files
+from apps.sync.repository.source import ReadLimits, SourceSettings, too_large, too_many_files
 
 _DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
 _FILE = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC

@@ -25,13 +25,13 @@ from apps.sync.repository.entries import (
 )
 from apps.sync.repository.fetch_process import FETCHED
 from apps.sync.repository.library import GIT_ERRORS, open_local
-from apps.sync.repository.local import LocalCopy, too_large
+from apps.sync.repository.local import LocalCopy
 from apps.sync.repository.locations import Location, Transport, local_path, parse_location
 from apps.sync.repository.loose import LooseObjects
 from apps.sync.repository.mirror import Mirror, advance, head_of, join_packs, write_left_out
 from apps.sync.repository.places import object_folders, read_shallow
 from apps.sync.repository.remote import RemoteFetch
-from apps.sync.repository.source import ReadLimits, SourceSettings, too_many_files
+from apps.sync.repository.source import ReadLimits, SourceSettings, too_large, too_many_files
 from apps.sync.repository.trees import LINK, MAX_ENTERED_BYTES, SUBMODULE, TreeEntry, Trees, read_blob, root_of
 
 MAX_SUBJECT_CHARS = 200

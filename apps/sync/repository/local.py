@@ -17,7 +17,7 @@ from apps.sync.repository.entries import OBJECT_DAMAGED, TOO_LARGE
 from apps.sync.repository.library import GIT_ERRORS
 from apps.sync.repository.loose import LooseObjects
 from apps.sync.repository.places import object_folders, read_shallow
-from apps.sync.repository.source import ReadLimits, too_many_files
+from apps.sync.repository.source import ReadLimits, too_large, too_many_files
 from apps.sync.repository.trees import EMPTY_TREE, LINK, SUBMODULE, TreeEntry, Trees, read_blob, root_of
 
 MAX_COMMIT_BYTES = 1_000_000
@@ -238,8 +238,3 @@ def write_pack(origin: pygit2.Repository, objects: list[pygit2.Oid], mirror: pyg
     for oid in objects:
         builder.add(oid)
     builder.write(Path(mirror.path) / "objects" / "pack")
-
-
-def too_large(size: int, limit: int) -> str:
-    """Return why a file of this size is refused."""
-    return f"It has {size:,} bytes; MEMORYHUB_SYNC_MAX_FILE_KB allows {limit:,}."

@@ -96,6 +96,11 @@ def read_limits() -> ReadLimits:
     )
 
 
+def too_large(size: int, limit: int) -> str:
+    """Return why a file of this size is refused."""
+    return f"It has {size:,} bytes; MEMORYHUB_SYNC_MAX_FILE_KB allows {limit:,}."
+
+
 def too_many_files(limit: int) -> KnowledgeUnavailableError:
     """Return the error for a source of too many files."""
     return KnowledgeUnavailableError(
