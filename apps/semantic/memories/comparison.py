@@ -75,16 +75,19 @@ class Comparison:
                 existing = record_from_row(rows[one.id], one.vector)
                 self.ids[existing.key] = one.id
                 pairs.append((place, existing, one in nearest))
+        self.detect_pairs(pairs)
+
+    def detect_pairs(self, pairs: Sequence[tuple[int, MemoryRecord, bool]]) -> None:
+        """Detect which pairs conflict: of a candidate's place, another memory, and whether the judge of pairs reads it.
+
+        What it reads it reads as a batch.
+        """
         read_ahead((self.candidates[place].record, existing) for place, existing, is_read in pairs if is_read)
         for place, existing, is_read in pairs:
-            self.detect_pair(place, existing, is_read=is_read)
-
-    def detect_pair(self, place: int, existing: MemoryRecord, *, is_read: bool) -> None:
-        """Detect whether a candidate conflicts with another memory. is_read: whether the judge of pairs reads it."""
-        candidate = self.candidates[place]
-        detection = find_disagreement(candidate.record, existing, candidate.rule.detection, is_read=is_read)
-        if detection.is_conflict:
-            self.conflicts[place][existing.key] = DetectedConflict(existing, detection)
+            candidate = self.candidates[place]
+            detection = find_disagreement(candidate.record, existing, candidate.rule.detection, is_read=is_read)
+            if detection.is_conflict:
+                self.conflicts[place][existing.key] = DetectedConflict(existing, detection)
 
 
 def compare(candidates: Sequence[Candidate], context: SaveContext, now: datetime) -> Comparison:
@@ -180,12 +183,14 @@ def compare_with_earlier(comparison: Comparison, stored: Found, space: Embedding
     }
     searched = Comparison(comparison.candidates, probes, comparison.now)
     best: dict[int, list[Neighbour]] = {}
+    pairs = []
     for place, earlier in searched.near(stores).items():
         near = stored.get(place, ())
         chosen = best_of([*near, *earlier])
         nearest = nearest_of(chosen)
         best[place] = [one for one in near if one in chosen]
         for match in (match for match in earlier if match in chosen):
-            for other in (other for other in members[match.id] if other < place):
-                comparison.detect_pair(place, comparison.candidates[other].record, is_read=match in nearest)
+            earlier_ones = [comparison.candidates[other].record for other in members[match.id] if other < place]
+            pairs += [(place, record, match in nearest) for record in earlier_ones]
+    comparison.detect_pairs(pairs)
     return best

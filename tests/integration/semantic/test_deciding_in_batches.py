@@ -1,13 +1,16 @@
 """Batches whose items have to do with each other and with what is stored, decided in one transaction (DESIGN D5)."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
 
 from apps.core.domain.scope import Access, Scope
+from apps.llm.domain.pair_answer import PairAnswer
+from apps.rules.domain.engine import pair_judge
 from apps.rules.services import rule_register
+from apps.semantic.conflicts.neighbours import READ_NEAREST
 from apps.semantic.domain.memory import MemoryDraft
 from apps.semantic.memories.writer import SaveResult
 from apps.semantic.models import Conflict, Memory
@@ -161,3 +164,27 @@ def test_item_is_held_against_what_stands_when_all_that_it_was_compared_with_hav
     results = batch(*[f"Ana lives in {home}." for home in homes.split()])
     assert active() == ["Ana lives in Lyon."]
     assert [result.action for result in results] == ["inserted"] + ["superseded_existing"] * 15
+
+
+@pytest.fixture
+def read_pairs(monkeypatch: pytest.MonkeyPatch) -> list[list[tuple[str, str]]]:
+    """Have a judge that takes everything for the same, and note what it is asked about, each time."""
+    asked: list[list[tuple[str, str]]] = []
+
+    def read(pairs: Sequence[tuple[str, str]]) -> list[PairAnswer]:
+        asked.append(list(pairs))
+        return [PairAnswer(0.001, 0.998, 0.001, 0.0)] * len(pairs)
+
+    monkeypatch.setattr(pair_judge._judge, "name", "test-1")
+    monkeypatch.setattr(pair_judge._judge, "read", read)
+    return asked
+
+
+def test_judge_reads_pairs_of_a_batch_at_once_and_of_each_memory_few(batch: Batch, read_pairs: Any) -> None:
+    rooms = ("kitchen", "cellar", "attic", "hall", "bath", "garage", "balcony", "pantry", "study", "porch")
+    batch(*(f"Ana's cousin painted the walls of the {room} of her old house in Evora." for room in rooms))
+    assert len(rooms) < len(read_pairs[0]) <= READ_NEAREST * len(rooms)
+    asked = [pair for pairs in read_pairs for pair in pairs]
+    # Then each is asked about with what was joined meanwhile, which no later one is joined with again.
+    assert len(asked) <= 2 * READ_NEAREST * len(rooms)
+    assert len(read_pairs) <= 1 + len(rooms)

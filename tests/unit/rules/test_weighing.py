@@ -81,6 +81,18 @@ def test_texts_whose_words_the_judge_does_not_know_are_not_the_same() -> None:
     assert weighed(NOTHING, REPLACES._replace(knows_words=False)).is_decisive
 
 
+@pytest.mark.parametrize(
+    "texts",
+    [
+        ("Ana runs by the river. Ana swims on Fridays.", "Ana does a lot of sport."),
+        ("Ana does a lot of sport.", "Ana runs by the river.\nAna swims on Fridays."),
+        ("安娜常在河邊跑步。安娜週五游泳。", "安娜做很多運動。"),
+    ],
+)
+def test_what_has_several_sentences_is_not_the_same_to_the_judge_alone(texts: tuple[str, str]) -> None:
+    assert weighed(NOTHING, SAME, texts=texts) == NOTHING
+
+
 def test_at_a_threshold_of_1_the_judge_alone_only_notices() -> None:
     found = weigh(NOTHING, REPLACES, TEXTS, True, replace_config(pair_act_threshold=1.0), "m1")
     assert (found.is_conflict, found.is_decisive, effect(found)) == (True, False, "notices")

@@ -25,7 +25,7 @@ from apps.rules.domain.contradiction.quantities import QUANTITY, read_quantity
 from apps.rules.domain.contradiction.text import analyse
 from apps.rules.domain.decimals import reaches
 from apps.rules.domain.engine.pair_judge import judge_name
-from apps.rules.domain.engine.sentences import distinct_terms
+from apps.rules.domain.engine.sentences import distinct_terms, split_sentences
 from apps.rules.domain.engine.signals import Detection, DetectionConfig, Signal, SignalType
 from apps.rules.domain.statements.contrasts import are_counterparts, are_numbered_apart, are_occurrences_apart
 from apps.rules.domain.statements.language import ENGLISH, language_of
@@ -272,6 +272,8 @@ def may_join_alone(older: str, newer: str) -> bool:
     """
     if have_other_persons(older, newer) or are_in_other_order(older, newer):
         return False
+    if says_several(older) or says_several(newer):
+        return False
     words, others = distinct_terms(older), distinct_terms(newer)
     left, right = words - others, others - words
     if not (left or right):
@@ -334,6 +336,11 @@ def have_other_persons(older: str, newer: str) -> bool:
     """Return whether both texts begin with a pronoun or an owner, and with another one."""
     one, other = _SUBJECT.match(older), _SUBJECT.match(newer)
     return bool(one and other) and one[1].casefold() != other[1].casefold()  # type: ignore[index]
+
+
+def says_several(text: str) -> bool:
+    """Return whether a text has several sentences: one statement says no more what all of it does."""
+    return len(split_sentences(text.strip())) > 1
 
 
 def are_person_and_thing(older: str, newer: str) -> bool:
