@@ -21,7 +21,7 @@ from django.utils.module_loading import import_string
 from apps.core.db.identity import on_database_change
 from apps.core.domain.errors import UnavailableError
 from apps.core.files import exchange_file, sync_directory
-from apps.core.object_storage.bucket import BucketFolder
+from apps.core.object_storage.bucket import BucketFolder, StoreError
 
 ID_FILE = ".store-id"
 # For how long a folder of a bucket that was this hub's counts as such; one that is gone answers nothing anyway.
@@ -120,7 +120,7 @@ def claim(folders: Iterable[Root], *, adopt: bool = False) -> None:
     A folder without an id is claimed with a new database, and where this machine holds the database too and no file is
     missed. adopt: claim folders whatever they have.
     """
-    found = [(root, read_id(root.place)) for root in folders]
+    found = [(root, _read_at_start(root)) for root in folders]
     known, is_new = _database_id({value for _, value in found if value}, adopt=adopt)
     for root, value in found:
         if value == known:
@@ -130,6 +130,17 @@ def claim(folders: Iterable[Root], *, adopt: bool = False) -> None:
             raise HostUnfitError(_describe(root, value))
         write_id(root.place, known)
     expect(known)
+
+
+def _read_at_start(root: Root) -> str:
+    """Return the id that a folder has. Raises HostUnfitError for a store that does not answer, OSError for a folder."""
+    try:
+        return read_id(root.place)
+    except StoreError as error:
+        raise HostUnfitError(
+            f"{root.place}, the folder of {root.what}, cannot be read: {error.strerror}. Check MEMORYHUB_FILES_URL, "
+            "AWS_ENDPOINT_URL_S3 and the credentials; a host does not start while its store does not answer."
+        ) from error
 
 
 def _database_id(in_folders: set[str], *, adopt: bool) -> tuple[str, bool]:
@@ -152,8 +163,9 @@ def _describe(root: Root, found: str) -> str:
     """Return why a folder is refused, and what to do."""
     what = "belongs to another hub" if found else "is missing, empty, or that of another machine"
     needed = ", and the database counts on its files" if root.is_needed() else ""
+    remedy = "Set MEMORYHUB_FILES_URL to" if isinstance(root.place, BucketFolder) else "Mount or copy"
     return (
-        f"{root.place}, the folder of {root.what}, {what}{needed}. Mount or copy the folder that this database was "
+        f"{root.place}, the folder of {root.what}, {what}{needed}. {remedy} the folder that this database was "
         "used with (docs/operate/several-hosts.md). If its files are lost, or this is the right folder: "
         "`manage.py prepare --adopt-files`."
     )

@@ -131,17 +131,21 @@ def identity(kind: ProcessKind) -> tuple[str, str, str, int]:
     return kind.value, run_name(), socket.gethostname(), os.getpid()
 
 
-def live_processes() -> list[ProcessState]:
-    """List the processes that were heard of recently, of all runs."""
+def heard_processes() -> list[ProcessState]:
+    """List the processes of all runs that have not said that they end; for ten minutes after their last word."""
     with connection.cursor() as cursor:
         cursor.execute(_LIST)
-        states = [
+        return [
             ProcessState(
                 ProcessKind(kind), run, host, pid, started_at, age, uptime, json.loads(checks), json.loads(facts)
             )
             for kind, run, host, pid, started_at, age, uptime, checks, facts in cursor.fetchall()
         ]
-    return [state for state in states if state.is_alive]
+
+
+def live_processes() -> list[ProcessState]:
+    """List the processes that were heard of recently, of all runs."""
+    return [state for state in heard_processes() if state.is_alive]
 
 
 def web_processes() -> list[ProcessState]:

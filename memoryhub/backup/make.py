@@ -75,7 +75,7 @@ def path_for(path: Path, now: datetime) -> Path:
     if not path.parent.is_dir():
         raise BackupError(f"{path.parent} is no folder.")
     if path.suffix != SUFFIX:
-        raise BackupError(f"A backup is a ZIP file: give it a name that ends with {SUFFIX}, or name a folder.")
+        raise BackupError(f"A backup is a ZIP file: name one that ends with {SUFFIX}, or a folder that is there.")
     if path.resolve().is_relative_to(settings.MEMORYHUB.data_dir.resolve()):
         raise BackupError("Choose a place outside the data directory: a backup must outlive it.")
     return path

@@ -20,6 +20,8 @@ from memoryhub.postgres.django_checks import known_migrations
 from memoryhub.postgres.server import MAJOR_VERSION, EmbeddedDatabase, EmbeddedDatabaseError
 from memoryhub.process.startup import RESTORING
 
+# What a file system of its own has at its top, readable by root alone.
+LOST_AND_FOUND = "lost+found"
 # In this order: with a database and without its files a hub does not start, the other way round it would begin anew.
 PARTS = ("postgres", "timeline", "prompts", "sync-secrets", "secret_key", "default_user")
 
@@ -45,7 +47,7 @@ def backup_restore(path: Path) -> Manifest:
             fill(aside, archive, manifest)
             for name in PARTS:
                 if (aside / name).exists():
-                    (aside / name).rename(target / name)
+                    put_in_place(aside / name, target / name)
         finally:
             shutil.rmtree(aside)
         target.chmod(0o700)
@@ -62,18 +64,43 @@ def backup_check(path: Path) -> Manifest:
     return manifest
 
 
+def put_in_place(source: Path, place: Path) -> None:
+    """Move a restored file or folder to its place, which may be an empty folder, and one that is mounted."""
+    try:
+        source.rename(place)
+    except OSError:
+        if not place.is_dir():
+            raise
+        try:
+            for entry in source.iterdir():
+                shutil.move(entry, place / entry.name)
+        except OSError:
+            for entry in place.iterdir():
+                if entry.name != LOST_AND_FOUND:
+                    shutil.rmtree(entry) if entry.is_dir() else entry.unlink()
+            raise
+        sync_directory(place)
+
+
 def require_empty(target: Path) -> None:
-    """Raise BackupError for a data directory that has anything."""
+    """Raise BackupError for a data directory that has anything but empty folders, such as those that are mounted."""
     if not target.exists():
         return
     if not target.is_dir():
         raise BackupError(f"{target} is no folder.")
-    if names := sorted(entry.name for entry in target.iterdir()):
+    if names := sorted(entry.name for entry in target.iterdir() if not is_empty_folder(entry)):
         shown = ", ".join(names[:5]) + (" ..." if len(names) > 5 else "")
         raise BackupError(
             f"{target} is not empty: it has {shown}. A backup is restored into an empty data directory only. Move this "
             "one away, or set MEMORYHUB_DATA_DIR to another one."
         )
+
+
+def is_empty_folder(path: Path) -> bool:
+    """Return whether a path is a folder with nothing in it, but for what a file system makes of its own."""
+    if path.name == LOST_AND_FOUND:
+        return True
+    return path.is_dir() and not path.is_symlink() and not {entry.name for entry in path.iterdir()} - {LOST_AND_FOUND}
 
 
 def require_known(manifest: Manifest) -> None:

@@ -60,7 +60,8 @@ def folder_findings() -> Iterator[Problem]:
                 CRITICAL,
                 say(error.detail),
                 gettext(
-                    "Mount or copy the right folder. If its files are lost, run `manage.py prepare --adopt-files`."
+                    "Mount or copy the right folder, or check MEMORYHUB_FILES_URL and its store. Only if its files are "
+                    "lost for good, run `manage.py prepare --adopt-files`."
                 ),
             )
 

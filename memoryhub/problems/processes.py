@@ -14,7 +14,7 @@ from apps.core.health import MB, OK, disk_space, run_checks
 from apps.core.models import HubProcess, ProcessKind
 from apps.core.pages.lists import listed
 from apps.core.pages.sayings import say
-from apps.core.processes import DEAD_SECONDS, ProcessState, is_worker_awaited, live_processes, run_name
+from apps.core.processes import DEAD_SECONDS, ProcessState, heard_processes, is_worker_awaited, run_name
 from apps.core.words import Words
 from apps.monitor.domain.problems import Problem, ProblemSeverity, Remedy
 from apps.monitor.services import HUB_PERMISSION
@@ -34,7 +34,10 @@ PROCESS_CHECKS: Mapping[str, tuple[ProblemSeverity, Words, Words]] = {
     "files": (
         ProblemSeverity.CRITICAL,
         _("The files of this hub are not there: %(answer)s. Nothing counts as lost, and nothing of them can be used."),
-        _("Mount the folder of this hub again. If its files are lost, run `manage.py prepare --adopt-files`."),
+        _(
+            "Mount the folder of this hub again, or check MEMORYHUB_FILES_URL and its store. Only if its files are "
+            "lost for good, run `manage.py prepare --adopt-files`."
+        ),
     ),
     "embedding": (
         ProblemSeverity.CRITICAL,
@@ -56,7 +59,9 @@ PROCESS_CHECKS: Mapping[str, tuple[ProblemSeverity, Words, Words]] = {
 
 def process_problems() -> Iterator[Problem]:
     """Yield what is wrong with the processes of this run, by one read of their signs of life."""
-    yield from problems_of_run(live_processes(), settings.MEMORYHUB.run)
+    states = heard_processes()
+    yield from gone_host_problems(states)
+    yield from problems_of_run([state for state in states if state.is_alive], settings.MEMORYHUB.run)
 
 
 def problems_of_run(states: Iterable[ProcessState], named: str | None) -> Iterator[Problem]:
@@ -81,6 +86,23 @@ def problems_of_run(states: Iterable[ProcessState], named: str | None) -> Iterat
     yield from session_problems(states)
     yield from readiness_problems(web)
     yield from index_problems(web)
+
+
+def gone_host_problems(states: Iterable[ProcessState]) -> Iterator[Problem]:
+    """Yield the hosts that gave signs of life beside others, and went silent without ending in order."""
+    ages: dict[str, float] = {}
+    for state in states:
+        ages[state.host] = min(state.age, ages.get(state.host, state.age))
+    alive = {state.host for state in states if state.is_alive}
+    for host in sorted(ages.keys() - alive) if alive else ():
+        yield Problem(
+            code="host_gone",
+            severity=ProblemSeverity.WARNING,
+            sentence=gettext("The host %(host)s was last heard of %(seconds)s seconds ago; the others go on.")
+            % {"host": host, "seconds": f"{ages[host]:.0f}"},
+            advice=gettext("Start it again. If it was taken away for good, this goes away within ten minutes."),
+            permission=HUB_PERMISSION,
+        )
 
 
 def host_problems(states: Iterable[ProcessState]) -> Iterator[Problem]:

@@ -131,7 +131,7 @@ def require_own_key() -> None:
     if theirs - {mine}:
         raise file_roots.HostUnfitError(
             "Another host of this hub signs with another key, so whoever is signed in there is not known here. Set "
-            "MEMORYHUB_SECRET_KEY to the same value on all hosts: the one in data/secret_key of the first."
+            "MEMORYHUB_SECRET_KEY to the same value on all hosts: that of the first, or the one in its data/secret_key."
         )
 
 

@@ -97,7 +97,7 @@ FAULT = Problem(
     _("Try again. If it happens again, check the log, or give the request id to whoever runs this hub."),
 )
 NO_DATABASE = Problem(
-    500,
+    503,
     _("The database cannot be reached"),
     _("Nothing was changed. The hub goes on as soon as its database is back."),
     _("Wait a few seconds, then reload the page. /readyz says what the hub is waiting for."),

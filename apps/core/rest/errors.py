@@ -129,7 +129,7 @@ def not_found(request: HttpRequest, exception: Exception | None = None) -> HttpR
 
 
 def server_error(request: HttpRequest) -> HttpResponse:
-    """Return 500 for a fault of the hub, as JSON under /api/. The page asks no database that has just failed."""
+    """Return 500 for a fault of the hub, as JSON under /api/; for a database that is away a page of 503."""
     if is_api(request):
         return JsonResponse(fault(), status=500)
     error = sys.exc_info()[1]

@@ -22,12 +22,14 @@ from apps.core.personal.store import ExportRequest
 from apps.core.steps import Step, no_step
 from apps.people.downloads.book import Book
 from apps.people.downloads.request import (
+    ASKED,
     DOWNLOADS,
     KEPT,
     LINES_PART,
     PROGRESS,
     ZIP_PART,
     file_of,
+    is_for_another_host,
     open_private,
     progress_write,
 )
@@ -53,6 +55,8 @@ def downloads_continue(*, clock: Clock = SYSTEM_CLOCK) -> None:
             DOWNLOADS.remove(one.uuid)
         DOWNLOADS.remove_strays()
     for download in Download.objects.filter(state__in=UNFINISHED).order_by("pk"):
+        if is_for_another_host(download, clock=clock):
+            continue
         download_make(download_id=download.pk, clock=clock)
 
 
@@ -145,5 +149,5 @@ def finish(download: Download, clock: Clock, step: Step) -> None:
         now = utcnow(clock)
         download.state, download.ready_at, download.until = DownloadState.READY, now, now + KEPT
         download.save(update_fields=["state", "ready_at", "until", "lines", "size"])
-    for suffix in (LINES_PART, PROGRESS):
+    for suffix in (LINES_PART, PROGRESS, ASKED):
         file_of(download.uuid, suffix).unlink(missing_ok=True)

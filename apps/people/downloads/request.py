@@ -7,6 +7,7 @@ from datetime import timedelta
 from pathlib import Path
 from uuid import UUID
 
+from django.conf import settings
 from django.db import transaction
 from django_q.tasks import async_task
 
@@ -15,12 +16,14 @@ from apps.core.domain.clock import SYSTEM_CLOCK, Clock, utcnow
 from apps.core.row_files import RowFiles
 from apps.people.models import UNFINISHED, Download, DownloadState
 
-ZIP, ZIP_PART, LINES_PART, PROGRESS = ".zip", ".zip.part", ".jsonl.part", ".progress"
+ZIP, ZIP_PART, LINES_PART, PROGRESS, ASKED = ".zip", ".zip.part", ".jsonl.part", ".progress", ".asked"
 DOWNLOADS = RowFiles("DOWNLOADS", Download, ZIP)
 file_of = DOWNLOADS.file
 TASK = "apps.people.tasks.make_downloads"
 # How long a file is kept.
 KEPT = timedelta(days=3)
+# Who asks one host for a file is sent there again. After so long any host makes it: that one may be gone.
+HOST_PATIENCE = timedelta(minutes=10)
 
 
 def open_private(path: Path) -> int:
@@ -59,8 +62,24 @@ def download_request(*, user_id: str, language: str, time_zone: str, clock: Cloc
             defaults={"language": language, "time_zone": time_zone, "requested_at": utcnow(clock)},
         )
     if is_new:
+        if are_of_hosts():
+            with suppress(OSError):
+                (DOWNLOADS.prepare() / f"{asked.uuid}{ASKED}").touch(mode=0o600)
         async_task(TASK, task_name="people: make downloads", save=False)
     return asked
+
+
+def are_of_hosts() -> bool:
+    """Return whether there may be several hosts, each of which keeps the downloads that it makes."""
+    return bool(settings.MEMORYHUB.database_url) and not settings.DOWNLOADS_URL
+
+
+def is_for_another_host(download: Download, *, clock: Clock = SYSTEM_CLOCK) -> bool:
+    """Return whether a download is to be made by the host that was asked for it."""
+    if not are_of_hosts():
+        return False
+    is_new = utcnow(clock) - download.requested_at < HOST_PATIENCE
+    return is_new and not file_of(download.uuid, ASKED).exists()
 
 
 def download_of(user_id: str) -> Download | None:

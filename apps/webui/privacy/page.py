@@ -215,8 +215,11 @@ def download_file(request: HttpRequest, person: Person, uuid: UUID) -> HttpRespo
     """Send the file. Raises Http404 for one that is not this person's, is not ready or is not kept any more."""
     found = download_ready(person.user_id, uuid)
     try:
-        if found is None or not download_file_exists(found):
+        if found is None:
             raise Http404
+        if not download_file_exists(found):
+            messages.error(request, _("The file is on another machine of this hub, or gone. Have it made again."))
+            return back()
     except UnavailableError:
         messages.error(request, _("The hub cannot reach its files. Try again in a while."))
         return back()

@@ -57,7 +57,8 @@ def describe(made: Made, *, is_verified: bool) -> list[str]:
     ]
     lines = [f"{made.path}: {', '.join(parts)}; {made.size / 1_000_000:,.1f} MB."]
     if is_verified:
-        lines.append("It was restored into a scratch place, and has every row and every file.")
+        every = "every row and every file" if manifest.has_database else "every file"
+        lines.append(f"It was restored into a scratch place, and has {every}.")
     if not manifest.has_database:
         lines.append(
             f"The database is not in it: your server keeps it. Restore it to {manifest.moment}, which these files fit."

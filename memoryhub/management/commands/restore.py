@@ -31,4 +31,9 @@ class Command(BaseCommand):
             self.stdout.write(f"The database was not in it: restore it on your server to {manifest.moment}.")
         if "secret_key" not in manifest.files:
             self.stdout.write("There was no signing key in it: set MEMORYHUB_SECRET_KEY, or everyone signs in again.")
+        if settings.MEMORYHUB.files_url:
+            self.stdout.write(
+                "MEMORYHUB_FILES_URL is set: copy timeline/ of the data directory into that store first, with "
+                ".store-id and quarantine/ (docs/operate/several-hosts.md)."
+            )
         self.stdout.write("Start it with `manage.py up`; `manage.py doctor --files` examines it.")

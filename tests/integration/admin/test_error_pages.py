@@ -108,7 +108,7 @@ def test_a_part_of_a_page_gets_no_navigation(operator: Client) -> None:
 @failing
 def test_without_a_database_no_page_asks_it(operator: Client, django_assert_max_num_queries: Any) -> None:
     operator.raise_request_exception = False
-    text = words_of(operator.get("/admin/lose/"), 500, "The database cannot be reached", has_frame=False)
+    text = words_of(operator.get("/admin/lose/"), 503, "The database cannot be reached", has_frame=False)
     assert "Nothing was changed" in text
 
 
@@ -123,7 +123,7 @@ def test_a_dead_database_is_said(operator: Client, monkeypatch: pytest.MonkeyPat
     finally:
         monkeypatch.undo()
         connection.close()
-    words_of(answer, 500, "The database cannot be reached", has_frame=False)
+    words_of(answer, 503, "The database cannot be reached", has_frame=False)
 
 
 @failing

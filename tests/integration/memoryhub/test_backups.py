@@ -1,5 +1,6 @@
 """Archives of backups, and what is refused: by `tests/system/test_backup.py` whole hubs are made and restored."""
 
+import errno
 import io
 import json
 import zipfile
@@ -75,6 +76,30 @@ def test_an_archive_is_restored_into_an_empty_directory(make: Callable[..., Path
     assert contents(target) == FILES
     modes = {path.stat().st_mode & 0o777 for path in target.rglob("*")} | {target.stat().st_mode & 0o777}
     assert modes == {0o600, 0o700}
+
+
+@pytest.mark.django_db
+@pytest.mark.parametrize("is_mounted", [False, True])
+def test_empty_folders_that_are_there_are_filled(
+    make: Callable[..., Path], target: Path, monkeypatch: pytest.MonkeyPatch, is_mounted: bool
+) -> None:
+    path = make()
+    (target / "timeline").mkdir(parents=True)
+    (target / "lost+found").mkdir()
+    rename = Path.rename
+
+    def busy(self: Path, to: Path) -> Path:
+        if to == target / "timeline":
+            raise OSError(errno.EBUSY, "Device or resource busy")
+        return rename(self, to)
+
+    if is_mounted:
+        monkeypatch.setattr(Path, "rename", busy)
+    before = (target / "timeline").stat().st_ino
+    backup_restore(path)
+    assert contents(target) == FILES
+    assert ((target / "timeline").stat().st_ino == before) is is_mounted
+    assert (target / "lost+found").is_dir()
 
 
 def test_an_archive_is_checked_without_a_trace(make: Callable[..., Path], target: Path) -> None:

@@ -1,5 +1,7 @@
 """Which folders are those of a hub: a machine that does not see its files loses none, and says so."""
 
+import errno
+import re
 import shutil
 from dataclasses import replace
 from pathlib import Path
@@ -7,11 +9,13 @@ from typing import Any
 
 import pytest
 
+from apps.core import file_roots
 from apps.core.domain.errors import UnavailableError
 from apps.core.domain.scope import system_access
 from apps.core.file_roots import ID_FILE, HostUnfitError, claim, forget_id, read_id, roots
 from apps.core.health import files_ready
 from apps.core.models import StoreIdentity
+from apps.core.object_storage.bucket import StoreError
 from apps.episodic.domain.segment_state import SegmentState
 from apps.episodic.maintenance.doctor import segment_verify
 from apps.episodic.selectors import timeline_ready
@@ -143,6 +147,54 @@ def test_settings_that_differ_between_hosts_are_named(settings) -> None:
     assert "hosts_differ" not in {problem.code for problem in current_problems()}
     settings.SECRET_KEY = "x" * 60
     assert differing({"a": mine, "b": settings_facts()}) == [KEY_NAME]
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "name"),
+    [
+        ("redis_url", "redis://cache.example.org", "REDIS_URL"),
+        ("given_days", 3, "MEMORYHUB_GIVEN_DAYS"),
+        ("upload_mb", 3, "MEMORYHUB_UPLOAD_MB"),
+        ("app_registration", False, "MEMORYHUB_APP_REGISTRATION"),
+        ("metrics_token", "t" * 40, "MEMORYHUB_METRICS_TOKEN"),
+        ("chat", None, "MEMORYHUB_CHAT_*"),
+        ("guards", None, "MEMORYHUB_CHAT_*"),
+        ("timeline", None, "MEMORYHUB_TIMELINE_*"),
+        ("mail", "another", "MEMORYHUB_SMTP_URL, MEMORYHUB_MAIL_FROM"),
+    ],
+)
+def test_settings_that_differ_are_called_as_an_operator_sets_them(settings, field: str, value: Any, name: str) -> None:
+    mine = settings_facts()
+    settings.MEMORYHUB = replace(settings.MEMORYHUB, **{field: value})
+    theirs = settings_facts()
+    assert differing({"a": mine, "b": theirs}) == [name]
+
+
+def test_a_host_that_went_silent_is_named_while_others_go_on() -> None:
+    def gone() -> list[str]:
+        return [problem.sentence for problem in current_problems() if problem.code == "host_gone"]
+
+    beside("web", host="here")
+    beside("worker", host="there", age=80)
+    beside("web", host="there", age=75)
+    [sentence] = gone()
+    assert re.fullmatch(r"The host there was last heard of \d{2,} seconds ago; the others go on.", sentence)
+    beside("web", host="there")
+    assert gone() == []
+
+
+def test_a_hub_that_nobody_serves_has_no_host_that_is_gone() -> None:
+    beside("web", host="there", age=75)
+    assert "host_gone" not in {problem.code for problem in current_problems()}
+
+
+def test_a_store_that_does_not_answer_is_said_at_the_start(monkeypatch: pytest.MonkeyPatch) -> None:
+    def unreachable(_place: Any) -> str:
+        raise StoreError(errno.ENODEV, "the store of files has no such bucket")
+
+    monkeypatch.setattr(file_roots, "read_id", unreachable)
+    with pytest.raises(HostUnfitError, match="no such bucket"):
+        claim(roots())
 
 
 def test_second_host_needs_the_key_of_the_first(settings) -> None:

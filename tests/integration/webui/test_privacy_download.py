@@ -2,6 +2,7 @@
 
 import json
 import re
+from dataclasses import replace
 from datetime import timedelta
 from io import BytesIO
 from pathlib import Path
@@ -65,6 +66,34 @@ def test_all_that_is_theirs_is_in_one_file_and_nothing_of_others(ana: Client) ->
     assert "Ana met Hana." in pages["days-1.html"]
     assert 'href="memories-1.html"' in pages["index.html"]
     assert "Ben" not in "".join(pages.values()) + archive.read("memoryhub.jsonl").decode()
+
+
+def test_of_several_hosts_the_one_that_was_asked_makes_it(ana: Client, settings: Any) -> None:
+    settings.MEMORYHUB = replace(settings.MEMORYHUB, database_url="postgresql://hub@db.example.org/hub")
+    remember(ANA, "Ana grows saffron")
+    here = Path(settings.DOWNLOADS_DIR)
+    ana.post(ASK)
+    settings.DOWNLOADS_DIR = here.parent / "another host"
+    downloads_continue()
+    assert Download.objects.get().state == "waiting"
+    settings.DOWNLOADS_DIR = here
+    assert taken(ana).namelist()
+    assert [path.suffix for path in here.iterdir()] == [ZIP]
+
+
+def test_a_host_that_was_asked_and_is_gone_is_not_waited_for_and_the_page_says_where_the_file_is(
+    ana: Client, settings: Any
+) -> None:
+    settings.MEMORYHUB = replace(settings.MEMORYHUB, database_url="postgresql://hub@db.example.org/hub")
+    here = Path(settings.DOWNLOADS_DIR)
+    ana.post(ASK)
+    settings.DOWNLOADS_DIR = here.parent / "another host"
+    downloads_continue(clock=later(minutes=11))
+    assert Download.objects.get().state == "ready"
+    settings.DOWNLOADS_DIR = here
+    answer = ana.get(reverse("webui:privacy_file", args=[Download.objects.get().uuid]), follow=True)
+    assert answer.redirect_chain == [(f"{PAGE}#download", 302)]
+    assert "on another machine of this hub, or gone" in answer.content.decode()
 
 
 def test_its_pages_run_nothing_and_load_nothing(ana: Client) -> None:
