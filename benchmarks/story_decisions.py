@@ -78,8 +78,8 @@ class Memories:
         candidate = self.new(text, _FIRST + place * _PAUSE, {place})
         rule = self.rule_for(candidate.record)
         conflicts = []
-        for existing in self.near(candidate):
-            detection = detect(candidate.record, existing.record, rule.detection)
+        for existing, is_read in self.near(candidate):
+            detection = detect(candidate.record, existing.record, rule.detection, is_read=is_read)
             if detection.is_conflict:
                 conflicts.append(DetectedConflict(existing.record, detection))
                 self.conflicts.append((candidate, existing, detection))
@@ -101,14 +101,15 @@ class Memories:
         )  # fmt: skip
         return Saved(self.made, record, holds)
 
-    def near(self, candidate: Saved) -> list[Saved]:
-        """Return the active memories with which saving compares a candidate."""
+    def near(self, candidate: Saved) -> list[tuple[Saved, bool]]:
+        """Return the active memories with which saving compares a candidate, and whether the judge reads them."""
         if not self.active or candidate.record.embedding is None:
             return []
         terms = neighbours.terms_of(candidate.record.content, ())
         probe = neighbours.Probe(candidate.record.embedding, terms, SCOPE)
         [found] = neighbours.neighbours(self.store(), [probe], candidate.record.timestamp)
-        return [self.active[str(one.id)] for one in found]
+        nearest = neighbours.nearest_of(found)
+        return [(self.active[str(one.id)], one in nearest) for one in found]
 
     def store(self) -> RowStore:
         """Return the active memories as searches and comparisons read them."""

@@ -136,7 +136,7 @@ def read_arguments() -> argparse.Namespace:
     parser.add_argument("--epochs", type=int, default=4)
     parser.add_argument("--bank", type=int, default=5000, help="pairs of the bank in an epoch")
     parser.add_argument("--share", type=float, default=1.0, help="share of the stories and lives in an epoch")
-    parser.add_argument("--whole", nargs="*", default=[], help="authors all of whose stories are in each epoch")
+    parser.add_argument("--whole", nargs="*", default=[], help="authors of whom all is in each epoch")
     parser.add_argument("--frozen", type=int, default=0, help="layers, from below, that stay as they are")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--start", type=Path, help="a folder with a run or a delivered model to go on from")
@@ -198,7 +198,7 @@ class Material:
     """What pairs are drawn from: told ones of stories, and those that are made of matters, lives and frames.
 
     told: pairs of stories. whole: those of them that are in each epoch. share: of the other told ones, and of those of
-    lives, in an epoch.
+    lives, in an epoch. whole_authors: of which each life is in each epoch, with more of its pairs.
     """
 
     stories: list[tuple[str, Any]]
@@ -210,13 +210,20 @@ class Material:
     told: list[Pair] = field(default_factory=list)
     whole: list[Pair] = field(default_factory=list)
     share: float = 1.0
+    whole_authors: frozenset[str] = frozenset()
+
+    def draw_lives(self, *, is_whole: bool, bystanders: int, among: int) -> list[Pair]:
+        """Return pairs of the lives of whole authors, or of the others. bystanders, among: see `Life.draw`."""
+        lives = [life for life in self.lives if (life.author in self.whole_authors) is is_whole]
+        return [pair for life in lives for pair in life.draw(self.chance, bystanders, among)]
 
     def draw_epoch(self, size: int, hard: list[Pair]) -> list[Pair]:
         """Return the pairs of one epoch: those of stories, varied, and new ones. size: of those of the bank."""
         chance = self.chance
         told = self.whole + chance.sample(self.told, int(self.share * len(self.told)))
-        lives = [pair for life in self.lives for pair in life.draw(chance, bystanders=2, among=6)]
+        lives = self.draw_lives(is_whole=False, bystanders=2, among=6)
         pairs = told + chance.sample(lives, int(self.share * len(lives)))
+        pairs += self.draw_lives(is_whole=True, bystanders=4, among=60)
         pairs = marked(pairs, 0.3, chance)
         pairs += [self.bank.draw() for _ in range(size)] + [self.bank.draw_others() for _ in range(size // 2)]
         pairs += [self.draw_frame() for _ in range(size)] + hard
@@ -229,14 +236,16 @@ class Material:
 
     def draw_hard(self, network: Network, encoder: PairEncoder, size: int) -> list[Pair]:
         """Return the new pairs that the network is most wrong about, of each sort."""
-        among = [pair for life in self.lives for pair in life.draw(self.chance, bystanders=4, among=20)]
+        among = self.draw_lives(is_whole=False, bystanders=4, among=20)
+        of_whole = self.draw_lives(is_whole=True, bystanders=10, among=160)
         sorts = (
             [self.bank.draw_others() for _ in range(size)],
             [self.bank.draw() for _ in range(size)],
             [self.draw_frame() for _ in range(size)],
             self.chance.sample(among, min(size, len(among))),
+            self.chance.sample(of_whole, min(6 * size, len(of_whole))),
         )
-        return [pair for pairs in sorts for pair in hard_ones(network, pairs, encoder, size // 5)]
+        return [pair for pairs in sorts for pair in hard_ones(network, pairs, encoder, len(pairs) // 5)]
 
 
 def read_material(args: argparse.Namespace) -> tuple[Material, list[tuple[str, Any]]]:
@@ -256,7 +265,8 @@ def read_material(args: argparse.Namespace) -> tuple[Material, list[tuple[str, A
     told: tuple[list[Pair], list[Pair]] = [], []
     for author, story in kept:
         told[author in args.whole].extend(pairs_of(author, story))
-    return Material(kept, bank, lives, frames, pools, chance, *told, args.share), left_out
+    whole = frozenset(args.whole)
+    return Material(kept, bank, lives, frames, pools, chance, *told, args.share, whole), left_out
 
 
 def begin(args: argparse.Namespace) -> Network:

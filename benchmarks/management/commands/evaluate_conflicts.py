@@ -37,14 +37,17 @@ from benchmarks.labelled_pairs import (
     read_labelled,
     unrelated,
 )
+from benchmarks.lives import decide_lives, life_rates
 from benchmarks.matters import OTHERS, decide_matters, draw_lives, draw_pairs
 from benchmarks.stories import Story, has_stories, parse_stories
 from benchmarks.story_decisions import decide_stories, story_figures
 from benchmarks.story_tables import describe_story, mistakes_shown, story_table
+from training.lives import read_lives
 from training.pairs import Pair
 
 WIDTH = 140
 SEALED = Path(__file__).parents[3] / "training" / "sealed"
+LIVES = ".txt"
 MAX_SHOWN_CHARS = 300
 RATES = (
     ("noticed", "noticed"),
@@ -64,6 +67,7 @@ class Command(BaseCommand):
         "Decide labelled pairs of texts under the merge rules and print how often that is right: SICK, MRPC, pairs of "
         "conversation turns, knowledge updates, or JSON Lines with older, newer and label (same, apart, conflict). "
         "Stories are decided and searched too: JSON Lines with statements, label (update, coexist, same) and current. "
+        "Of lives (.txt) the statements that hold are saved one after another. "
         "Each text counts as saved a day after the one before it. Stores nothing."
     )
 
@@ -95,7 +99,8 @@ class Command(BaseCommand):
         if not options["files"] and not options["sealed"]:
             raise CommandError("Name files, or give --sealed.")
         sealed = sorted(SEALED.glob("stories/*.jsonl")) if options["sealed"] else []
-        files, stories = self.read([*options["files"], *sealed])
+        texts = [path for path in options["files"] if path.suffix == LIVES]
+        files, stories = self.read([*(path for path in options["files"] if path not in texts), *sealed])
         rule_for = self.rule_for(options["rule"])
         document: dict[str, Any] = {"rule": options["rule"], "embedder": str(get_embedder().space)}
         try:
@@ -103,6 +108,10 @@ class Command(BaseCommand):
                 document |= self.measure_pairs(files, rule_for, options)
             if stories:
                 document["stories"] = self.measure_stories(stories, rule_for, options)
+            if options["sealed"]:
+                texts += sorted(SEALED.glob(f"conversations/*{LIVES}"))
+            if texts:
+                document["conversations"] = self.measure_lives(texts, rule_for)
             if options["sealed"]:
                 pairs = draw_pairs(SEALED.glob("matters/*.jsonl"), options["others"])
                 document["matters"] = self.measure_drawn("matters", pairs, rule_for)
@@ -168,16 +177,31 @@ class Command(BaseCommand):
             self.stdout.write(describe_story(mistake, result))
         return found
 
+    def measure_lives(self, paths: Sequence[Path], rule_for: RuleFor) -> list[dict[str, Any]]:
+        """Save the statements of lives one after another, and print what became of them. Return it."""
+        try:
+            lives = read_lives(paths)
+        except OSError as error:
+            raise CommandError(f"{error.filename}: {error.strerror}.") from error
+        with progress_bar("Saving lives", len(lives), self.stderr) as advance:
+            rows = life_rates(decide_lives(lives, rule_for, advance))
+        self.print_rows("Statements that all hold, saved one after another: rates in percent", rows)
+        return rows
+
+    def print_rows(self, title: str, rows: Sequence[Mapping[str, Any]]) -> None:
+        """Print a table of rows that have the same columns."""
+        table = Table(title=title)
+        for name, value in rows[0].items():
+            table.add_column(name, justify="left" if isinstance(value, str) else "right")
+        for row in rows:
+            table.add_row(*map(str, row.values()))
+        self.console().print(table)
+
     def measure_drawn(self, name: str, pairs: Sequence[Pair], rule_for: RuleFor) -> list[dict[str, Any]]:
         """Decide pairs that were drawn, and print their rates. Return them. Raises EmbeddingError."""
         with progress_bar(f"Deciding pairs of {name}", len(pairs), self.stderr) as advance:
             rows = decide_matters(pairs, rule_for, advance)
-        table = Table(title=f"Pairs of sealed {name}: rates in percent")
-        for name in rows[0]:
-            table.add_column(name, justify="left" if name in ("pairs of", "which") else "right")
-        for row in rows:
-            table.add_row(*map(str, row.values()))
-        self.console().print(table)
+        self.print_rows(f"Pairs of sealed {name}: rates in percent", rows)
         return rows
 
     def decide(self, parts: Mapping[str, list[LabelledPair]], rule_for: RuleFor) -> dict[str, list[Decision]]:

@@ -187,3 +187,28 @@ def test_it_changes_nothing_in_the_database(tmp_path: Path) -> None:
 
     with connection.execute_wrapper(only_reads):
         run(file_of(tmp_path, *STORIES))
+
+
+LIVES = """# ana-01 en
+= Ana lives in Lisbon.
+= Ana bakes rye bread.
+= Ana does not live in Lisbon.
+= The shed is green.
+> 2 | Ana bakes no bread.
+
+# ana-02 de
+= Ana wohnt in Lissabon.
+"""
+
+
+@pytest.mark.django_db
+def test_statements_of_a_life_are_saved_one_after_another(tmp_path: Path) -> None:
+    path = tmp_path / "lives.txt"
+    path.write_text(LIVES, encoding="utf-8")
+    assert figures(tmp_path, path)["conversations"] == [
+        {"lang": "all", "lives": 2, "statements": 5, "lost": 20.0, "joined": 0.0, "noticed": 0.0},
+        {"lang": "en", "lives": 1, "statements": 4, "lost": 25.0, "joined": 0.0, "noticed": 0.0},
+        {"lang": "de", "lives": 1, "statements": 1, "lost": 0.0, "joined": 0.0, "noticed": 0.0},
+    ]
+    with pytest.raises(CommandError, match=r"missing.txt: No such file"):
+        run(tmp_path / "missing.txt")

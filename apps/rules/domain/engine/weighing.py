@@ -115,13 +115,14 @@ def weigh(
     """Return what follows for a pair.
 
     words: what the signals of the words amount to. texts: older, newer. may_act: both of them assert what holds.
-    target: the key of the existing memory, for the receipt. The judge alone acts on no long text, and says nothing of
-    two of which one speaks of somebody indefinite, nor of two long turns that the words see contradict: they compare
-    the sentences that share a matter, and the judge, which was trained on statements, both turns as a whole.
+    target: the key of the existing memory, for the receipt. A turn of a conversation says whose it is, and another text
+    perhaps not: then the judge must be certain too. Alone it acts on no long text, and says nothing of two of which
+    one speaks of somebody indefinite, nor of two long turns that the words see contradict: they compare the sentences
+    that share a matter, and the judge, which was trained on statements, both turns as a whole.
     """
     is_sure_of_matter = not reaches(answer.unrelated, OTHER_MATTER_ACT_BELOW)
     may_act = may_act and is_sure_of_matter and max(map(len, texts)) <= MAX_ACTED_CHARS
-    if are_occurrences_apart(*texts) or are_turns(*texts):
+    if are_occurrences_apart(*texts) or any(analyse(text).speakers for text in texts):
         needed = min(config.pair_act_threshold, CONFIRMED_FROM) if config.pair_act_threshold < 1 else 1.0
         is_correction = words.is_decisive and reaches(answer.replaces, needed)
         words, may_act = replace(words, is_decisive=is_correction, restates=False), False

@@ -1,0 +1,70 @@
+"""Saving all that is known of a life, one statement after the other: all of it holds, so all of it should stay."""
+
+from collections import defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from apps.llm.domain.embedder import Vectors
+from apps.llm.embedding.embedder import embed_texts
+from benchmarks.conflicts import Progress, RuleFor, embed_all
+from benchmarks.story_decisions import Memories
+from training.lives import Life
+
+
+@dataclass(frozen=True)
+class LifeResult:
+    """What became of the statements of a life that hold at once, each a number of them.
+
+    lost: replaced by another one. joined: in one memory with another one. noticed: put beside another one, for a person
+    to decide.
+    """
+
+    lang: str
+    statements: int
+    lost: int
+    joined: int
+    noticed: int
+
+
+def decide_lives(lives: Sequence[Life], rule_for: RuleFor, advance: Progress) -> list[LifeResult]:
+    """Decide what happens when the statements of each life are saved one day apart. Raises EmbeddingError."""
+    vectors = embed_all(list(dict.fromkeys(text for life in lives for text in life.holding)))
+
+    def embed(text: str) -> Vectors:
+        return vectors[text] if text in vectors else embed_texts([text])[0]
+
+    results = []
+    for life in lives:
+        memories = Memories(rule_for, embed)
+        for place, text in enumerate(life.holding):
+            memories.save(place, text)
+        kept = [memory.holds for memory in memories.active.values()]
+        results.append(
+            LifeResult(
+                lang=life.lang,
+                statements=len(life.holding),
+                lost=len(life.holding) - len(set().union(*kept)),
+                joined=sum(len(holds) for holds in kept if len(holds) > 1),
+                noticed=len({one.id for one, _, detection in memories.conflicts if not detection.is_decisive}),
+            )
+        )
+        advance(1)
+    return results
+
+
+def life_rates(results: Iterable[LifeResult]) -> list[dict[str, Any]]:
+    """Return, of all languages and of each, how many statements there are, and the shares of them in percent."""
+    groups: dict[str, list[LifeResult]] = defaultdict(list)
+    for result in results:
+        groups["all"].append(result)
+        groups[result.lang].append(result)
+    rows = []
+    for lang, some in groups.items():
+        count = sum(result.statements for result in some)
+        shares = {
+            name: round(100 * sum(getattr(result, name) for result in some) / count, 1)
+            for name in ("lost", "joined", "noticed")
+        }
+        rows.append({"lang": lang, "lives": len(some), "statements": count, **shares})
+    return rows
