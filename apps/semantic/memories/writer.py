@@ -1,6 +1,6 @@
 """Decide about candidates and write them, inside one transaction (DESIGN D5)."""
 
-from collections.abc import Collection, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from uuid import UUID
 
@@ -13,10 +13,9 @@ from apps.rules.domain.engine.record import MemoryRecord
 from apps.rules.domain.engine.verdict import VerdictOutcome, decide
 from apps.semantic.conflicts.candidate import Candidate, Case, SaveContext
 from apps.semantic.conflicts.decisions import decision_apply
-from apps.semantic.conflicts.neighbours import READ_NEAREST
 from apps.semantic.conflicts.restatement import RESTATED, adopt, details_after_repeat, enrich_existing
 from apps.semantic.domain.confidence import DecayPolicy
-from apps.semantic.domain.disagreement import find_disagreement, read_ahead
+from apps.semantic.domain.disagreement import find_disagreement
 from apps.semantic.domain.duplicates import CONFIDENCE_IMPROVED, LOWER_CONFIDENCE, DatedKey, decide_duplicate
 from apps.semantic.domain.routing import BRIDGE_ACTOR
 from apps.semantic.memories.bring_back import EXPIRED
@@ -229,11 +228,11 @@ class Writer:
                 self.memories[name] = memory
                 further[name] = record_from_memory(memory, self.context.vectors.of(memory.content))
         further |= {name: self.record_of(name) for name in found.keys() & self.unit.enriched}
-        nearest = nearest_records(candidate.record, further.values())
-        read_ahead((candidate.record, record) for record in nearest)
+        # Of what was joined meanwhile the parts were compared already: the judge of pairs reads the nearest one.
+        nearest = max(further.values(), key=lambda one: cosine_of(candidate.record, one) or 0.0, default=None)
         for name, record in further.items():
             found.pop(name, None)
-            is_read = record in nearest
+            is_read = record is nearest
             detection = find_disagreement(candidate.record, record, candidate.rule.detection, is_read=is_read)
             if detection.is_conflict:
                 found[name] = DetectedConflict(record, detection)
@@ -244,13 +243,6 @@ class Writer:
         record = self.records[name]
         changed = name in self.unit.enriched
         return record_from_memory(self.memories[name], record.embedding) if changed else record
-
-
-def nearest_records(candidate: MemoryRecord, records: Collection[MemoryRecord]) -> list[MemoryRecord]:
-    """Return those of some memories that the judge of pairs reads beside a candidate: the nearest."""
-    if len(records) <= READ_NEAREST:
-        return list(records)
-    return sorted(records, key=lambda one: -(cosine_of(candidate, one) or 0.0))[:READ_NEAREST]
 
 
 def revisions_by_others(memories: Iterable[int]) -> QuerySet[MemoryRevision]:

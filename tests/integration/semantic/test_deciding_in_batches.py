@@ -185,6 +185,6 @@ def test_judge_reads_pairs_of_a_batch_at_once_and_of_each_memory_few(batch: Batc
     batch(*(f"Ana's cousin painted the walls of the {room} of her old house in Evora." for room in rooms))
     assert len(rooms) < len(read_pairs[0]) <= READ_NEAREST * len(rooms)
     asked = [pair for pairs in read_pairs for pair in pairs]
-    # Then each is asked about with what was joined meanwhile, which no later one is joined with again.
-    assert len(asked) <= 2 * READ_NEAREST * len(rooms)
+    # Then each is asked about with the nearest of what was joined meanwhile.
+    assert len(asked) <= (READ_NEAREST + 1) * len(rooms)
     assert len(read_pairs) <= 1 + len(rooms)

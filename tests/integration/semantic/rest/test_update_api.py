@@ -218,7 +218,7 @@ def test_a_full_metadata_can_be_made_smaller(api: Api) -> None:
 
 
 def test_found_memories_are_read_at_once(api: Api) -> None:
-    for number in range(12):
+    for number in range(1, 13):
         api.save(f"Regatta number {number} was on the lake")
     api.search("regatta", limit=2)
     with CaptureQueriesContext(connection) as few:
