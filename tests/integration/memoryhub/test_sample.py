@@ -128,7 +128,6 @@ def test_it_brings_memories_events_and_decisions() -> None:
 
 
 @pytest.mark.deep
-@pytest.mark.xfail(strict=True, reason="pairs-5 suspects 10 pairs of the sample, pairs-4 suspected 7 (decision 99)")
 def test_a_newcomer_is_shown_few_questions_that_are_none() -> None:
     run("load_sample")
     assert Conflict.objects.filter(outcome="noticed").count() <= MOST_NOTICED
