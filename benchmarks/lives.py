@@ -3,13 +3,13 @@
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
-from apps.llm.domain.embedder import Vectors
-from apps.llm.embedding.embedder import embed_texts
 from benchmarks.conflicts import Progress, RuleFor, embed_all
-from benchmarks.story_decisions import Memories
-from training.lives import Life
+from benchmarks.labelled_pairs import LabelledFileError
+from benchmarks.story_decisions import save_all
+from training.lives import Life, read_lives
 
 
 @dataclass(frozen=True)
@@ -27,18 +27,30 @@ class LifeResult:
     noticed: int
 
 
+def has_lives(text: str) -> bool:
+    """Check whether a text has lives: it begins with the header of one."""
+    return text.lstrip().startswith("# ")
+
+
+def load_lives(path: Path) -> list[Life]:
+    """Return the lives of a file. Raises LabelledFileError."""
+    try:
+        lives = read_lives([path])
+    except ValueError:
+        lives = []
+    if not lives or not all(life.holding for life in lives):
+        raise LabelledFileError(
+            "Expected lives: `# id language`, then what holds, a line that begins with `=` for each."
+        )
+    return lives
+
+
 def decide_lives(lives: Sequence[Life], rule_for: RuleFor, advance: Progress) -> list[LifeResult]:
     """Decide what happens when the statements of each life are saved one day apart. Raises EmbeddingError."""
     vectors = embed_all(list(dict.fromkeys(text for life in lives for text in life.holding)))
-
-    def embed(text: str) -> Vectors:
-        return vectors[text] if text in vectors else embed_texts([text])[0]
-
     results = []
     for life in lives:
-        memories = Memories(rule_for, embed)
-        for place, text in enumerate(life.holding):
-            memories.save(place, text)
+        memories = save_all(life.holding, vectors, rule_for)
         kept = [memory.holds for memory in memories.active.values()]
         results.append(
             LifeResult(

@@ -192,15 +192,21 @@ def decide_stories(
     return results
 
 
-def decide_story(story: Story, vectors: Mapping[str, Vectors], rule_for: RuleFor) -> StoryResult:
-    """Decide one story. vectors: of its statements; what they are merged into is embedded here."""
+def save_all(statements: Iterable[str], vectors: Mapping[str, Vectors], rule_for: RuleFor) -> Memories:
+    """Save statements one day apart. vectors: theirs; what they are merged into is embedded here."""
 
     def embed(text: str) -> Vectors:
         return vectors[text] if text in vectors else embed_texts([text])[0]
 
     memories = Memories(rule_for, embed)
-    for place, text in enumerate(story.statements):
+    for place, text in enumerate(statements):
         memories.save(place, text)
+    return memories
+
+
+def decide_story(story: Story, vectors: Mapping[str, Vectors], rule_for: RuleFor) -> StoryResult:
+    """Decide one story. vectors: of its statements."""
+    memories = save_all(story.statements, vectors, rule_for)
     found = memories.search(story.query) if story.query else []
     return StoryResult(
         story=story,

@@ -37,17 +37,16 @@ from benchmarks.labelled_pairs import (
     read_labelled,
     unrelated,
 )
-from benchmarks.lives import decide_lives, life_rates
+from benchmarks.lives import decide_lives, has_lives, life_rates, load_lives
 from benchmarks.matters import OTHERS, decide_matters, draw_lives, draw_pairs
 from benchmarks.stories import Story, has_stories, parse_stories
 from benchmarks.story_decisions import decide_stories, story_figures
 from benchmarks.story_tables import describe_story, mistakes_shown, story_table
-from training.lives import read_lives
+from training.lives import Life
 from training.pairs import Pair
 
 WIDTH = 140
 SEALED = Path(__file__).parents[3] / "training" / "sealed"
-LIVES = ".txt"
 MAX_SHOWN_CHARS = 300
 RATES = (
     ("noticed", "noticed"),
@@ -67,7 +66,7 @@ class Command(BaseCommand):
         "Decide labelled pairs of texts under the merge rules and print how often that is right: SICK, MRPC, pairs of "
         "conversation turns, knowledge updates, or JSON Lines with older, newer and label (same, apart, conflict). "
         "Stories are decided and searched too: JSON Lines with statements, label (update, coexist, same) and current. "
-        "Of lives (.txt) the statements that hold are saved one after another. "
+        "Of lives the statements that hold are saved one after another. "
         "Each text counts as saved a day after the one before it. Stores nothing."
     )
 
@@ -98,9 +97,9 @@ class Command(BaseCommand):
     def handle(self, *args: Any, **options: Any) -> None:
         if not options["files"] and not options["sealed"]:
             raise CommandError("Name files, or give --sealed.")
-        sealed = sorted(SEALED.glob("stories/*.jsonl")) if options["sealed"] else []
-        texts = [path for path in options["files"] if path.suffix == LIVES]
-        files, stories = self.read([*(path for path in options["files"] if path not in texts), *sealed])
+        kinds = ("stories/*.jsonl", "conversations/*.txt") if options["sealed"] else ()
+        sealed = [path for kind in kinds for path in sorted(SEALED.glob(kind))]
+        files, stories, lives = self.read([*options["files"], *sealed])
         rule_for = self.rule_for(options["rule"])
         document: dict[str, Any] = {"rule": options["rule"], "embedder": str(get_embedder().space)}
         try:
@@ -108,10 +107,8 @@ class Command(BaseCommand):
                 document |= self.measure_pairs(files, rule_for, options)
             if stories:
                 document["stories"] = self.measure_stories(stories, rule_for, options)
-            if options["sealed"]:
-                texts += sorted(SEALED.glob(f"conversations/*{LIVES}"))
-            if texts:
-                document["conversations"] = self.measure_lives(texts, rule_for)
+            if lives:
+                document["conversations"] = self.measure_lives(lives, rule_for)
             if options["sealed"]:
                 pairs = draw_pairs(SEALED.glob("matters/*.jsonl"), options["others"])
                 document["matters"] = self.measure_drawn("matters", pairs, rule_for)
@@ -121,15 +118,19 @@ class Command(BaseCommand):
         if options["json"]:
             self.write(options["json"], document)
 
-    def read(self, paths: Iterable[Path]) -> tuple[dict[Path, list[LabelledPair]], list[Story]]:
-        """Return the pairs of each file of pairs, and the stories of all files of stories."""
+    def read(self, paths: Iterable[Path]) -> tuple[dict[Path, list[LabelledPair]], list[Story], list[Life]]:
+        """Return the pairs of each file of pairs, and the stories and the lives of all files that have them."""
         files: dict[Path, list[LabelledPair]] = {}
         stories: list[Story] = []
+        lives: list[Life] = []
         for path in paths:
             try:
                 text = read_labelled(path)
                 if has_stories(text):
                     stories += parse_stories(text)
+                    continue
+                if has_lives(text):
+                    lives += load_lives(path)
                     continue
                 files[path] = parse_pairs(text)
             except LabelledFileError as error:
@@ -138,7 +139,7 @@ class Command(BaseCommand):
                 raise CommandError(f"{path}: {error.strerror}.") from error
             if not files[path]:
                 raise CommandError(f"{path}: no labelled pairs in it.")
-        return files, stories
+        return files, stories, lives
 
     def rule_for(self, name: str | None) -> RuleFor:
         """Return the rule of that name for every memory, else the one that matches a memory."""
@@ -177,12 +178,8 @@ class Command(BaseCommand):
             self.stdout.write(describe_story(mistake, result))
         return found
 
-    def measure_lives(self, paths: Sequence[Path], rule_for: RuleFor) -> list[dict[str, Any]]:
+    def measure_lives(self, lives: Sequence[Life], rule_for: RuleFor) -> list[dict[str, Any]]:
         """Save the statements of lives one after another, and print what became of them. Return it."""
-        try:
-            lives = read_lives(paths)
-        except OSError as error:
-            raise CommandError(f"{error.filename}: {error.strerror}.") from error
         with progress_bar("Saving lives", len(lives), self.stderr) as advance:
             rows = life_rates(decide_lives(lives, rule_for, advance))
         self.print_rows("Statements that all hold, saved one after another: rates in percent", rows)

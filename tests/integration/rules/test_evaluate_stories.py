@@ -212,3 +212,21 @@ def test_statements_of_a_life_are_saved_one_after_another(tmp_path: Path) -> Non
     ]
     with pytest.raises(CommandError, match=r"missing.txt: No such file"):
         run(tmp_path / "missing.txt")
+
+
+@pytest.mark.parametrize("text", ["# ana-01\n= Ana bakes.\n", "# ana-01 en\n> 1 | Ana bakes no bread.\n"])
+def test_a_file_that_is_no_life_is_refused(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "lives.txt"
+    path.write_text(text, encoding="utf-8")
+    with pytest.raises(CommandError, match=r"lives\.txt: Expected lives"):
+        run(path)
+
+
+@pytest.mark.django_db
+def test_what_a_file_has_is_known_by_its_first_line_not_by_its_name(tmp_path: Path) -> None:
+    pairs, stories = tmp_path / "pairs.txt", file_of(tmp_path, *STORIES, name="stories.txt")
+    pairs.write_text(json.dumps({"older": "Ana bakes.", "newer": "Ana bakes bread.", "label": "apart"}) + "\n")
+    found = figures(tmp_path, pairs, stories)
+    assert found["all"]
+    assert found["stories"]["all"]
+    assert "conversations" not in found
