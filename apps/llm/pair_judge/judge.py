@@ -7,6 +7,7 @@ something else. Trained by `training/`; its file lies here, with a checksum (doc
 import math
 import threading
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -98,7 +99,8 @@ class PairEncoder:
 
 FOLDER = Path(__file__).parent / "model"
 WHAT = "the judge of pairs"
-BATCH_TOKENS = 512
+# The activations of a batch stay in the processor's caches; smaller ones than the last are not worth a thread.
+BATCH_TOKENS, LEAST_TOKENS = 512, 64
 
 
 class PairJudgeError(Exception):
@@ -106,11 +108,15 @@ class PairJudgeError(Exception):
 
 
 class PairJudge:
-    """Reads pairs with ONNX Runtime on one thread. folder: with `pairs.onnx` and `model.json`."""
+    """Reads pairs with ONNX Runtime. folder: with `pairs.onnx` and `model.json`.
 
-    def __init__(self, folder: Path = FOLDER) -> None:
+    threads: how many batches run at once when a call has several; a batch itself runs on one thread.
+    """
+
+    def __init__(self, folder: Path = FOLDER, threads: int = 1) -> None:
         """Read which model it is. Raises PairJudgeError."""
         self._folder = folder
+        self._threads = threads
         self._lock = threading.Lock()
         self._runtime: tuple[PairEncoder, Any] | None = None
         try:
@@ -127,8 +133,11 @@ class PairJudge:
         found: list[PairAnswer | None] = [None] * len(pairs)
         read = [place for place, pair in enumerate(pairs) if all(encoder.pieces(text).is_readable for text in pair)]
         encoded = [encoder.pair(*pairs[place]) for place in read]
-        for batch in batches_by_length([len(numbers) for numbers, _ in encoded], BATCH_TOKENS):
-            shape = len(batch), max(len(encoded[number][0]) for number in batch)
+        lengths = [len(numbers) for numbers, _ in encoded]
+
+        def run(batch: list[int]) -> None:
+            """Fill in the answers of one batch, padded to its longest pair."""
+            shape = len(batch), max(lengths[number] for number in batch)
             ids, parts = np.full(shape, PAD, dtype=np.int32), np.zeros(shape, dtype=np.int32)
             for row, number in enumerate(batch):
                 numbers, belongs = encoded[number]
@@ -136,9 +145,16 @@ class PairJudge:
             answers = session.run(None, {"vectors": encoder.vocabulary.vectors(ids), "parts": parts})[0].tolist()
             for number, answer in zip(batch, answers, strict=True):
                 older, newer = map(encoder.pieces, pairs[read[number]])
-                replaces, same, both, unrelated = answer
-                known = older.knows_words_with(newer)
-                found[read[number]] = PairAnswer(replaces, same, both, unrelated, known)
+                found[read[number]] = PairAnswer(*answer, older.knows_words_with(newer))
+
+        budget = min(BATCH_TOKENS, max(LEAST_TOKENS, math.ceil(sum(lengths) / self._threads)))
+        batches = list(batches_by_length(lengths, budget))
+        if self._threads == 1 or len(batches) < 2:
+            for batch in batches:
+                run(batch)
+            return found
+        with ThreadPoolExecutor(min(self._threads, len(batches)), "judge") as pool:
+            list(pool.map(run, reversed(batches)))
         return found
 
     def load(self) -> tuple[PairEncoder, Any]:
@@ -161,4 +177,7 @@ def open_files(folder: Path) -> tuple[PairEncoder, Any]:
 @cache
 def get_pair_judge() -> PairJudge:
     """Return the judge of this process."""
-    return PairJudge()
+    # `training` encodes pairs without Django.
+    from django.conf import settings
+
+    return PairJudge(threads=settings.MEMORYHUB.embedding.threads)

@@ -8,7 +8,6 @@ from django.db.models import QuerySet
 
 from apps.core.domain.origin import LOWER_ORIGIN, WriteOrigin
 from apps.rules.domain.engine.arbitration import DetectedConflict, Strategy
-from apps.rules.domain.engine.detection import cosine_of
 from apps.rules.domain.engine.record import MemoryRecord
 from apps.rules.domain.engine.verdict import VerdictOutcome, decide
 from apps.semantic.conflicts.candidate import Candidate, Case, SaveContext
@@ -215,11 +214,13 @@ class Writer:
         known = self.comparison.conflicts[place]
         found = {key: conflict for key, conflict in known.items() if is_active(self.memories.get(key))}
         further: dict[str, MemoryRecord] = {}
+        winners = set()
         for key in known.keys() & self.memories.keys() - found.keys():
             winner = self.memories[key]
             while winner.status != MemoryStatus.ACTIVE and winner.superseded_by is not None:
                 winner = winner.superseded_by
             name = str(winner.uuid)
+            winners.add(name)
             if name in self.records.keys() - known.keys() and is_active(self.memories.get(name)):
                 further[name] = self.record_of(name)
         for memory in self.merged:
@@ -228,11 +229,10 @@ class Writer:
                 self.memories[name] = memory
                 further[name] = record_from_memory(memory, self.context.vectors.of(memory.content))
         further |= {name: self.record_of(name) for name in found.keys() & self.unit.enriched}
-        # Of what was joined meanwhile the parts were compared already: the judge of pairs reads the nearest one.
-        nearest = max(further.values(), key=lambda one: cosine_of(candidate.record, one) or 0.0, default=None)
         for name, record in further.items():
             found.pop(name, None)
-            is_read = record is nearest
+            # The parts of what was joined were compared: the whole is read where one of them conflicts.
+            is_read = name in winners or name in known
             detection = find_disagreement(candidate.record, record, candidate.rule.detection, is_read=is_read)
             if detection.is_conflict:
                 found[name] = DetectedConflict(record, detection)
