@@ -7,17 +7,18 @@ from django.conf import settings
 from django.utils.translation import gettext, ngettext
 from django_q.models import Schedule
 
-from apps.core.processes import ProcessState, live_processes
+from apps.core.processes import ProcessState, heard_processes, live_processes
 from apps.monitor.domain.problems import Problem, ProblemSeverity
 from memoryhub.doctor.database import cut_names, finding
 from memoryhub.problems.jobs import delivery_problems, schedule_problems
-from memoryhub.problems.processes import problems_of_run
+from memoryhub.problems.processes import gone_host_problems, problems_of_run
 from memoryhub.schedules import SCHEDULES
 
 
 def process_findings() -> Iterator[Problem]:
     """Yield what is wrong with the processes of the hub; a hub that does not run is no fault."""
-    states = live_processes()
+    heard = heard_processes()
+    states = [state for state in heard if state.is_alive]
     if not states:
         yield finding(
             "hub_stopped",
@@ -26,6 +27,7 @@ def process_findings() -> Iterator[Problem]:
             gettext("Start it with `manage.py up` and run the doctor again."),
         )
         return
+    yield from gone_host_problems(heard)
     named = settings.MEMORYHUB.run
     for problem in problems_of_run(states, named or run_here(states)):
         # How many processes are wanted is a setting of the run, which another process need not know.

@@ -107,6 +107,12 @@ def test_a_hub_that_does_not_run_is_no_fault() -> None:
     assert (findings(), doctor()[0]) == ({"hub_stopped": "notice"}, 0)
 
 
+def test_a_host_that_went_silent_is_a_finding() -> None:
+    beside("worker")
+    beside("web", host="there", age=75)
+    assert findings() == {"host_gone": "warning"}
+
+
 def test_every_problem_of_now_belongs_to_an_examination(settings: Any) -> None:
     sources = {
         f"{source.__module__}.{source.__qualname__}"
