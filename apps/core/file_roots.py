@@ -9,7 +9,7 @@ import contextlib
 import os
 import secrets
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
@@ -128,19 +128,27 @@ def claim(folders: Iterable[Root], *, adopt: bool = False) -> None:
         is_harmless = not value and (is_new or not (settings.MEMORYHUB.database_url or root.is_needed()))
         if not (is_harmless or adopt):
             raise HostUnfitError(_describe(root, value))
-        write_id(root.place, known)
+        with _asked(root, "written to"):
+            write_id(root.place, known)
     expect(known)
+
+
+@contextlib.contextmanager
+def _asked(root: Root, done: str) -> Iterator[None]:
+    """Say it where a store does not do something at the start: it cannot be `done`. Raises HostUnfitError."""
+    try:
+        yield
+    except StoreError as error:
+        raise HostUnfitError(
+            f"{root.place}, the folder of {root.what}, cannot be {done}: {error.strerror}. Check MEMORYHUB_FILES_URL, "
+            "AWS_ENDPOINT_URL_S3 and the credentials; a host does not start while its store does not answer."
+        ) from error
 
 
 def _read_at_start(root: Root) -> str:
     """Return the id that a folder has. Raises HostUnfitError for a store that does not answer, OSError for a folder."""
-    try:
+    with _asked(root, "read"):
         return read_id(root.place)
-    except StoreError as error:
-        raise HostUnfitError(
-            f"{root.place}, the folder of {root.what}, cannot be read: {error.strerror}. Check MEMORYHUB_FILES_URL, "
-            "AWS_ENDPOINT_URL_S3 and the credentials; a host does not start while its store does not answer."
-        ) from error
 
 
 def _database_id(in_folders: set[str], *, adopt: bool) -> tuple[str, bool]:

@@ -193,8 +193,18 @@ def test_a_store_that_does_not_answer_is_said_at_the_start(monkeypatch: pytest.M
         raise StoreError(errno.ENODEV, "the store of files has no such bucket")
 
     monkeypatch.setattr(file_roots, "read_id", unreachable)
-    with pytest.raises(HostUnfitError, match="no such bucket"):
+    with pytest.raises(HostUnfitError, match="cannot be read: the store of files has no such bucket"):
         claim(roots())
+
+
+def test_a_store_that_takes_nothing_is_said_at_the_start(monkeypatch: pytest.MonkeyPatch) -> None:
+    def refused(_place: Any, _value: str) -> None:
+        raise StoreError(errno.EACCES, "the store of files refuses these credentials")
+
+    monkeypatch.setattr(file_roots, "read_id", lambda _place: "")
+    monkeypatch.setattr(file_roots, "write_id", refused)
+    with pytest.raises(HostUnfitError, match="cannot be written to: the store of files refuses these credentials"):
+        claim(roots(), adopt=True)
 
 
 def test_second_host_needs_the_key_of_the_first(settings) -> None:
