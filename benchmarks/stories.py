@@ -195,6 +195,9 @@ def story_of_item(item: Mapping[str, Any], name: str) -> Story:
     current = item.get("current") or ([last] if label is StoryLabel.UPDATE else range(len(statements)))
     if any(type(place) is not int or not 0 <= place <= last for place in current):
         raise TypeError("current")
+    if label is StoryLabel.SAME and len(current) == 1:
+        # Whichever of them is kept says what the other one says.
+        current = range(len(statements))
     return Story(
         id=str(item.get("id", name)),
         label=label,

@@ -49,6 +49,17 @@ def test_a_story_is_read_with_all_that_it_says() -> None:
     assert found.language == "zh"
 
 
+@pytest.mark.parametrize("current", [0, 1])
+def test_of_a_restatement_either_wording_may_be_kept(current: int) -> None:
+    of = parsed(label="same", statements=["Ana swims.", "Swimming is what Ana does."], current=[current], query="?")
+    for kept in (0, 1):
+        memory = ActiveMemory(of.statements[kept], frozenset({kept}))
+        assert StoryResult(of, (memory,), found=(memory,)).is_one
+        assert StoryResult(of, (memory,), found=(memory,)).is_current_first
+    both = tuple(ActiveMemory(text, frozenset({place})) for place, text in enumerate(of.statements))
+    assert not StoryResult(of, both).is_one
+
+
 def test_what_is_not_said_has_a_default() -> None:
     assert parsed(label="update", statements=["a", "b"]).current == (1,)
     found = parsed(label="coexist", statements=["a", "b"], query=None)
