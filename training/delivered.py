@@ -9,6 +9,7 @@ import onnx
 from onnx import numpy_helper
 
 from apps.llm.embedding.minilm.encoder import GELU_FLOOR, HEAD_SIZE
+from training.export import FIRST_LAYERS
 from training.network import INNER, POSITIONS, WIDTH
 
 Array = npt.NDArray[np.float32]
@@ -49,8 +50,10 @@ def read_delivered(model: Path) -> dict[str, Array]:
             if name != "intermediate":
                 found |= constants.norm(f"{layer}{name}.LayerNorm")
         number += 1
-    weight, bias = constants.take(2)
-    found["classifier.weight"], found["classifier.bias"] = weight.T, bias
+        # A judge before pairs-9 has no first answer.
+        if number == FIRST_LAYERS and not constants.is_layer_next():
+            found |= constants.classifier("first_classifier")
+    found |= constants.classifier("classifier")
     return {name: np.ascontiguousarray(value, dtype=np.float32) for name, value in found.items()}
 
 
@@ -77,6 +80,15 @@ class Constants:
     def has_layer(self) -> bool:
         """Return whether a layer of integers follows."""
         return any(one.dtype == np.int8 for one in self.all[self.place :])
+
+    def is_layer_next(self) -> bool:
+        """Return whether the next weight is one of integers, as the first one of a layer is."""
+        return next(one for one in self.all[self.place :] if one.size >= 4 and one.dtype != np.int64).dtype == np.int8
+
+    def classifier(self, name: str) -> dict[str, Array]:
+        """Return the next classifier."""
+        weight, bias = self.take(2)
+        return {f"{name}.weight": weight.T, f"{name}.bias": bias}
 
     def norm(self, name: str) -> dict[str, Array]:
         """Return the next normalisation."""

@@ -19,6 +19,9 @@ from apps.llm.embedding.minilm.onnx_graph import GraphBuilder
 from apps.llm.embedding.minilm.source import DIMENSION
 from apps.llm.pair_judge.judge import FOLDER
 
+# After so many layers comes the first answer: a pair of which it says less than this of both is not read to its end.
+FIRST_LAYERS = 6
+READ_ON = {"replaces": 0.03, "same": 0.03}
 POSITIONS = {"positions.weight": "embeddings.position_embeddings.weight"}
 
 
@@ -27,23 +30,44 @@ class PairBuilder(EncoderBuilder):
     """Like the encoder, with two texts in one sequence, and a layer that answers."""
 
     def build_answers(self, layers: int) -> str:
-        """Return the four probabilities, (batch, 4), of `vectors` and `parts` (0: padding, 1: older, 2: newer)."""
-        graph = self.graph
-        shape = graph.op("Shape", "parts")
-        parts = graph.op("Cast", "parts", to=1)
+        """Return the four probabilities, (batch, 4), of `vectors` and `parts` (0: padding, 1: older, 2: newer).
+
+        Pairs to which the first reading says that both hold are not read to their end.
+        """
+        graph, parts = self.graph, self.graph.op("Cast", "parts", to=1)
+        hidden = self.read(self.embeddings(graph.op("Shape", "parts")), parts, range(FIRST_LAYERS))
+        first = self.answers(hidden, parts, "first_classifier")
+        limits = graph.constant([READ_ON.get(answer, np.inf) for answer in ANSWERS], np.float32)
+        reached = graph.op("Cast", graph.op("GreaterOrEqual", first, limits), to=1)
+        chosen = graph.op("Cast", graph.op("ReduceMax", reached, self.sizes(1), keepdims=0), to=9)
+        hidden, parts = (graph.op("Compress", one, chosen, axis=0) for one in (hidden, parts))
+        flat = graph.op("Reshape", hidden, self.sizes(-1, DIMENSION))
+        hidden = self.read(flat, parts, range(FIRST_LAYERS, layers))
+        last = self.answers(hidden, parts, "classifier")
+        rows = graph.op("Transpose", graph.op("NonZero", chosen), perm=[1, 0])
+        return graph.op("ScatterND", first, rows, last)
+
+    def read(self, x: str, parts: str, layers: range) -> str:
+        """Return the hidden states after some of the layers, (batch, tokens, 384). x: those before, side by side."""
+        graph, shape = self.graph, self.graph.op("Shape", parts)
         mask = graph.op("Clip", parts, graph.constant(0, np.float32), graph.constant(1, np.float32))
         heads_shape = graph.op("Concat", shape, self.sizes(HEADS, HEAD_SIZE), axis=0)
         bias = self.attention_bias(mask)
-        x = self.embeddings(shape)
-        for number in range(layers):
+        for number in layers:
             x = self.attention(x, f"encoder.layer.{number}.attention.", heads_shape, bias)
             x = self.feed_forward(x, f"encoder.layer.{number}.")
-        x = graph.op("Reshape", x, graph.op("Concat", shape, self.sizes(DIMENSION), axis=0))
+        return graph.op("Reshape", x, graph.op("Concat", shape, self.sizes(DIMENSION), axis=0))
+
+    def answers(self, x: str, parts: str, classifier: str) -> str:
+        """Return four probabilities of hidden states, (batch, 4)."""
+        graph = self.graph
         older, newer = (self.mean(x, parts, part) for part in (1, 2))
         apart = graph.op("Abs", graph.op("Sub", older, newer))
         features = graph.op("Concat", older, newer, apart, graph.op("Mul", older, newer), axis=1)
-        weight = graph.constant(self.weights["classifier.weight"].T, np.float32)
-        logits = graph.op("Add", graph.op("MatMul", features, weight), graph.constant(self.weights["classifier.bias"]))
+        weight = graph.constant(self.weights[f"{classifier}.weight"].T, np.float32)
+        logits = graph.op(
+            "Add", graph.op("MatMul", features, weight), graph.constant(self.weights[f"{classifier}.bias"])
+        )
         return graph.op("Softmax", logits, axis=-1)
 
     def mean(self, x: str, parts: str, part: int) -> str:

@@ -38,14 +38,18 @@ class Life:
     later: list[tuple[int, int, str]] = field(default_factory=list)
 
     def draw(self, chance: random.Random, bystanders: int, among: int) -> list[Pair]:
-        """Return what each later statement says of its own, of some others, and what some of those that hold say."""
-        found = []
+        """Return what each later statement says of its own, of some others, and what some of those that hold say.
+
+        Of all others together it is at most two to a statement that holds.
+        """
+        found, beside = [], []
         for answer, place, text in self.later:
             found.append(self.pair(self.holding[place], text, answer))
             if answer in (SAME, HOLDS):
                 found.append(self.pair(text, self.holding[place], answer))
             others = [one for number, one in enumerate(self.holding) if number != place]
-            found += [self.pair(one, text, HOLDS) for one in chance.sample(others, min(bystanders, len(others)))]
+            beside += [self.pair(one, text, HOLDS) for one in chance.sample(others, min(bystanders, len(others)))]
+        found += chance.sample(beside, min(len(beside), 2 * len(self.holding)))
         for _ in range(among):
             older, newer = chance.sample(self.holding, 2)
             found.append(self.pair(older, newer, HOLDS))

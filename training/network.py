@@ -1,4 +1,7 @@
-"""The network of the judge: the lower part of multilingual-e5-small reads two texts as one, and four answers follow."""
+"""The network of the judge: multilingual-e5-small reads two texts as one, and four answers follow, twice.
+
+The first answers come after a few layers, and are enough for most pairs: the others are read to the end.
+"""
 
 import numpy as np
 import torch
@@ -6,6 +9,7 @@ from torch import Tensor, nn
 from torch.nn import functional
 
 from apps.llm.domain.pair_answer import ANSWERS
+from training.export import FIRST_LAYERS
 from training.weights import Trunk
 
 KEPT_LAYERS = tuple(range(12))
@@ -62,7 +66,7 @@ class Layer(nn.Module):
 
 
 class Network(nn.Module):
-    """The vectors of the pieces of two texts in, four logits out."""
+    """The vectors of the pieces of two texts in, four logits out, and those of the first reading."""
 
     def __init__(self, layers: int = len(KEPT_LAYERS), drop: float = 0.1) -> None:
         super().__init__()
@@ -71,20 +75,28 @@ class Network(nn.Module):
         self.layer = nn.ModuleList(Layer(drop) for _ in range(layers))
         self.drop = nn.Dropout(drop)
         self.classifier = nn.Linear(4 * WIDTH, len(ANSWERS))
+        self.first_classifier = nn.Linear(4 * WIDTH, len(ANSWERS))
 
-    def forward(self, vectors: Tensor, parts: Tensor) -> Tensor:
-        """Return the logits. vectors: (batch, tokens, width).
+    def forward(self, vectors: Tensor, parts: Tensor) -> tuple[Tensor, Tensor]:
+        """Return the logits at the end, and those of the first reading. vectors: (batch, tokens, width).
 
         parts: (batch, tokens), 1 for the older text, 2 for the newer, 0 for none.
         """
         x = self.LayerNorm(vectors + self.positions.weight[: vectors.shape[1]])
         allowed = (parts > 0)[:, None, None, :]
-        for layer in self.layer:
+        for layer in self.layer[:FIRST_LAYERS]:
             x = layer(x, allowed)
-        older, newer = (mean_of(x, (parts == part).float()) for part in (1, 2))
-        features = torch.cat((older, newer, (older - newer).abs(), older * newer), dim=1)
-        logits: Tensor = self.classifier(self.drop(features))
-        return logits
+        first: Tensor = self.first_classifier(self.drop(features_of(x, parts)))
+        for layer in self.layer[FIRST_LAYERS:]:
+            x = layer(x, allowed)
+        logits: Tensor = self.classifier(self.drop(features_of(x, parts)))
+        return logits, first
+
+
+def features_of(x: Tensor, parts: Tensor) -> Tensor:
+    """Return the means of both texts, and how they differ, (batch, 4 * width)."""
+    older, newer = (mean_of(x, (parts == part).float()) for part in (1, 2))
+    return torch.cat((older, newer, (older - newer).abs(), older * newer), dim=1)
 
 
 def mean_of(x: Tensor, chosen: Tensor) -> Tensor:
