@@ -11,7 +11,7 @@ from apps.rules.domain.section import SettingsGroup, Share, Weight, Weights
 
 TEN_YEARS_SECONDS = 315_360_000.0
 # Chosen by measurement for the judge of pairs as it is delivered: docs/explain/conflicts.md.
-NOTICE_FROM, ACT_FROM, SAME_FROM, VETO_BELOW = 0.05, 0.98, 0.985, 0.7
+NOTICE_FROM, ACT_FROM, SAME_FROM, VETO_BELOW = 0.07, 0.98, 0.97, 0.7
 
 
 class SignalType(StrEnum):

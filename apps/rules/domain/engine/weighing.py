@@ -33,6 +33,10 @@ from apps.rules.domain.statements.language import ENGLISH, language_of
 # Two memories are read by the judge from the first cosine on, or from the second where they share so many words. Of the
 # updates of unseen stories 98% are.
 READ_COSINE, READ_SHARING_COSINE, READ_WORDS = 0.3, 0.2, 1
+# By so much the doubt must be smaller with which texts that have no word in common are taken for the same.
+DOUBT_WITHOUT_WORDS = 4
+# From so many words that say something on, two English texts must have one frame to be taken for the same.
+LONG_WORDS = 6
 # What is about something else with this probability is not even noticed: of other matters one person has many.
 OTHER_MATTER_FROM = 0.03
 # Nor is it acted on by the judge alone from here on: of 14,000 pairs of other matters that nobody trained with, none is
@@ -186,9 +190,13 @@ def is_certain(answer: PairAnswer, texts: tuple[str, str], config: DetectionConf
 def is_certainly_same(answer: PairAnswer, texts: tuple[str, str], config: DetectionConfig) -> bool:
     """Return whether the judge may take two texts for the same; at a threshold of 1 for restatements it never may.
 
-    It must know their words, and their numbers must allow it: equal ones, or in words on one side.
+    It must know their words, and their numbers must allow it: equal ones, or in words on one side. Of texts without a
+    word in common it must be surer: what it takes for the same in a language that it hardly knows mostly has none.
     """
-    if config.restate_threshold >= 1 or not answer.knows_words or not reaches(answer.same, config.pair_same_threshold):
+    needed = config.pair_same_threshold
+    if not distinct_terms(texts[0]) & distinct_terms(texts[1]):
+        needed = 1 - (1 - needed) / DOUBT_WITHOUT_WORDS
+    if config.restate_threshold >= 1 or not answer.knows_words or not reaches(answer.same, needed):
         return False
     one, other = map(numbers_of, texts)
     return (not (one and other) or one == other) and may_join_alone(*texts)
@@ -269,7 +277,8 @@ def may_join_alone(older: str, newer: str) -> bool:
     """Return whether the judge may take two texts for the same: not of other persons, and not but for one word.
 
     Nor where the same words are in another order: "Ben is Ana's uncle", "Ana is Ben's uncle". Of two occurrences in one
-    frame that differ in both, each took place. A door upstairs is open, one downstairs shut.
+    frame that differ in both, each took place. A door upstairs is open, one downstairs shut. What says much of one
+    theme in other words mostly says something else: facts of a conversation are near each other and all hold.
     """
     if have_other_persons(older, newer) or are_in_other_order(older, newer):
         return False
@@ -279,6 +288,9 @@ def may_join_alone(older: str, newer: str) -> bool:
     left, right = words - others, others - words
     if not (left or right):
         return True
+    is_long = min(len(words), len(others)) >= LONG_WORDS and {language_of(older), language_of(newer)} == {ENGLISH}
+    if is_long and not have_one_frame(words, others):
+        return False
     if left and right and have_one_frame(words, others) and is_occurrence(older) and is_occurrence(newer):
         return False
     if differ_in_two_places(older, newer):
