@@ -8,8 +8,10 @@ from typing import Any
 
 from benchmarks.conflicts import Progress, RuleFor, embed_all
 from benchmarks.labelled_pairs import LabelledFileError
+from benchmarks.stories import Story, StoryLabel
 from benchmarks.story_decisions import save_all
 from training.lives import Life, read_lives
+from training.pairs import HOLDS, REPLACES, SAME
 
 
 @dataclass(frozen=True)
@@ -63,6 +65,24 @@ def decide_lives(lives: Sequence[Life], rule_for: RuleFor, advance: Progress) ->
         )
         advance(1)
     return results
+
+
+def later_stories(lives: Iterable[Life]) -> list[Story]:
+    """Return what each later statement of a life does to the one that it is about, as a story of these two."""
+    labels = {REPLACES: StoryLabel.UPDATE, SAME: StoryLabel.SAME, HOLDS: StoryLabel.COEXIST}
+    return [
+        Story(
+            id=f"{life.author} {number}",
+            label=labels[answer],
+            statements=(life.holding[place], text),
+            current=(1,) if answer == REPLACES else (0, 1),
+            query=None,
+            lang=life.lang,
+            kind="later",
+        )
+        for life in lives
+        for number, (answer, place, text) in enumerate(life.later, 1)
+    ]
 
 
 def life_rates(results: Iterable[LifeResult]) -> list[dict[str, Any]]:

@@ -37,12 +37,12 @@ from benchmarks.labelled_pairs import (
     read_labelled,
     unrelated,
 )
-from benchmarks.lives import decide_lives, has_lives, life_rates, load_lives
+from benchmarks.lives import decide_lives, has_lives, later_stories, life_rates, load_lives
 from benchmarks.matters import OTHERS, decide_matters, draw_lives, draw_pairs
 from benchmarks.stories import Story, has_stories, parse_stories
 from benchmarks.story_decisions import decide_stories, story_figures
 from benchmarks.story_tables import describe_story, mistakes_shown, story_table
-from training.lives import Life
+from training.lives import Life, read_lives
 from training.pairs import Pair
 
 WIDTH = 140
@@ -66,7 +66,7 @@ class Command(BaseCommand):
         "Decide labelled pairs of texts under the merge rules and print how often that is right: SICK, MRPC, pairs of "
         "conversation turns, knowledge updates, or JSON Lines with older, newer and label (same, apart, conflict). "
         "Stories are decided and searched too: JSON Lines with statements, label (update, coexist, same) and current. "
-        "Of lives the statements that hold are saved one after another. "
+        "Of lives the statements that hold are saved one after another, and each later one after the one it is about. "
         "Each text counts as saved a day after the one before it. Stores nothing."
     )
 
@@ -109,6 +109,10 @@ class Command(BaseCommand):
                 document["stories"] = self.measure_stories(stories, rule_for, options)
             if lives:
                 document["conversations"] = self.measure_lives(lives, rule_for)
+            contrasts = read_lives(SEALED.glob("contrasts/*.txt")) if options["sealed"] else []
+            if later := later_stories([*lives, *contrasts]):
+                title = "Later statements of lives, and what each is about: rates in percent"
+                document["later"] = self.measure_stories(later, rule_for, options, title)
             if options["sealed"]:
                 pairs = draw_pairs(SEALED.glob("matters/*.jsonl"), options["others"])
                 document["matters"] = self.measure_drawn("matters", pairs, rule_for)
@@ -164,16 +168,20 @@ class Command(BaseCommand):
         return found
 
     def measure_stories(
-        self, stories: Sequence[Story], rule_for: RuleFor, options: Mapping[str, Any]
+        self,
+        stories: Sequence[Story],
+        rule_for: RuleFor,
+        options: Mapping[str, Any],
+        title: str = "Stories: rates in percent",
     ) -> dict[str, Any]:
         """Decide stories, and print their rates. Return them. Raises EmbeddingError."""
         with progress_bar("Deciding stories", len(stories), self.stderr) as advance:
             results = decide_stories(stories, rule_for, advance)
         found = story_figures(results)
         console = self.console()
-        console.print(story_table("Stories: rates in percent", "language", [*found["all"], *found["languages"]]))
+        console.print(story_table(title, "language", [*found["all"], *found["languages"]]))
         if options["kinds"]:
-            console.print(story_table("Stories: rates in percent by kind", "kind", found["kinds"]))
+            console.print(story_table(f"{title} by kind", "kind", found["kinds"]))
         for mistake, result in mistakes_shown(results, options["show"]):
             self.stdout.write(describe_story(mistake, result))
         return found
