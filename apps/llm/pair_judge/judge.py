@@ -145,7 +145,8 @@ class PairJudge:
             answers = session.run(None, {"vectors": encoder.vocabulary.vectors(ids), "parts": parts})[0].tolist()
             for number, answer in zip(batch, answers, strict=True):
                 older, newer = map(encoder.pieces, pairs[read[number]])
-                found[read[number]] = PairAnswer(*answer, older.knows_words_with(newer))
+                replaces, same, both, unrelated = answer
+                found[read[number]] = PairAnswer(replaces, same, both, unrelated, older.knows_words_with(newer))
 
         budget = min(BATCH_TOKENS, max(LEAST_TOKENS, math.ceil(sum(lengths) / self._threads)))
         batches = list(batches_by_length(lengths, budget))
