@@ -93,6 +93,46 @@ def test_what_has_several_sentences_is_not_the_same_to_the_judge_alone(texts: tu
     assert weighed(NOTHING, SAME, texts=texts) == NOTHING
 
 
+@pytest.mark.parametrize(
+    "texts",
+    [
+        (
+            "Nadia finds quiet mornings in her garden restful after long shifts at the clinic.",
+            "Tomás praises the drawings that Nadia brings home from her group every second Friday.",
+        ),
+        (
+            "Working on the boat keeps my mind off the empty chair since the funeral last winter.",
+            "My daughter believes that building something with both hands does people more good than talking.",
+        ),
+    ],
+)
+def test_long_statements_of_one_theme_that_share_few_words_are_not_the_same(texts: tuple[str, str]) -> None:
+    assert weighed(NOTHING, SAME, texts=texts) == NOTHING
+
+
+@pytest.mark.parametrize(
+    "texts",
+    [
+        (
+            "Nadia finds quiet mornings in her garden restful after long shifts at the clinic.",
+            "After long shifts at the clinic, quiet mornings in the garden are what Nadia finds restful.",
+        ),
+        ("Mrs Adebanjo lives alone.", "Nobody shares a roof with Mrs Adebanjo."),
+        ("Die Garage der Familie steht voller alter Fahrräder.", "Alte Räder füllen den Abstellplatz für das Auto."),
+    ],
+)
+def test_long_statements_of_one_frame_and_short_ones_may_be_the_same(texts: tuple[str, str]) -> None:
+    assert weighed(NOTHING, SAME, texts=texts).restates
+
+
+def test_texts_without_a_word_in_common_leave_less_doubt() -> None:
+    apart, near = ("I have high blood pressure.", "I suffer from hypertension."), ("Ana swims.", "Swimming is Ana's.")
+    sure, surer = (PairAnswer(0.0, same, 1 - same, 0.0) for same in (SAME_FROM, 1 - (1 - SAME_FROM) / 4))
+    assert weighed(NOTHING, sure, texts=apart) == NOTHING
+    assert weighed(NOTHING, surer, texts=apart).restates
+    assert weighed(NOTHING, sure, texts=near).restates
+
+
 def test_at_a_threshold_of_1_the_judge_alone_only_notices() -> None:
     found = weigh(NOTHING, REPLACES, TEXTS, True, replace_config(pair_act_threshold=1.0), "m1")
     assert (found.is_conflict, found.is_decisive, effect(found)) == (True, False, "notices")
