@@ -44,6 +44,8 @@ def load_lives(path: Path) -> list[Life]:
         raise LabelledFileError(
             "Expected lives: `# id language`, then what holds, a line that begins with `=` for each."
         )
+    if not all(0 <= place < len(life.holding) for life in lives for _, place, _ in life.later):
+        raise LabelledFileError("A line that begins with `>`, `~` or `+` names a line with `=` that is not there.")
     return lives
 
 
@@ -72,7 +74,7 @@ def later_stories(lives: Iterable[Life]) -> list[Story]:
     labels = {REPLACES: StoryLabel.UPDATE, SAME: StoryLabel.SAME, HOLDS: StoryLabel.COEXIST}
     return [
         Story(
-            id=f"{life.author} {number}",
+            id=f"{life.author} {of}.{number}",
             label=labels[answer],
             statements=(life.holding[place], text),
             current=(1,) if answer == REPLACES else (0, 1),
@@ -80,7 +82,7 @@ def later_stories(lives: Iterable[Life]) -> list[Story]:
             lang=life.lang,
             kind="later",
         )
-        for life in lives
+        for of, life in enumerate(lives, 1)
         for number, (answer, place, text) in enumerate(life.later, 1)
     ]
 

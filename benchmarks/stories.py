@@ -2,7 +2,8 @@
 
 JSON Lines: `{"label": "update" | "coexist" | "same", "statements": ["...", "..."], "current": [1], "query": "...",
 "lang": "en", "kind": "...", "id": "..."}`. `current` are the places of the statements that hold in the end; without it
-the last one of an update, and all of the others. The rest is optional. Other members are ignored.
+the last one of an update, and all of the others. Of several that say the same any may stay. The rest is optional. Other
+members are ignored.
 """
 
 import json

@@ -23,7 +23,8 @@ def main() -> None:
     other, run = read_weights(args.other), read_weights(args.run)
     args.out.mkdir(parents=True, exist_ok=True)
     # A judge before pairs-9 has no first answer: that of the run is kept.
-    mixed = {name: args.share * weight + (1 - args.share) * other.get(name, weight) for name, weight in run.items()}
+    other = {name: weight for name, weight in run.items() if name.startswith("first_classifier.")} | other
+    mixed = {name: args.share * weight + (1 - args.share) * other[name] for name, weight in run.items()}
     np.savez(args.out / "network.npz", **mixed)  # type: ignore[arg-type]
 
 

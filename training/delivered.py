@@ -9,7 +9,6 @@ import onnx
 from onnx import numpy_helper
 
 from apps.llm.embedding.minilm.encoder import GELU_FLOOR, HEAD_SIZE
-from training.export import FIRST_LAYERS
 from training.network import INNER, POSITIONS, WIDTH
 
 Array = npt.NDArray[np.float32]
@@ -51,7 +50,7 @@ def read_delivered(model: Path) -> dict[str, Array]:
                 found |= constants.norm(f"{layer}{name}.LayerNorm")
         number += 1
         # A judge before pairs-9 has no first answer.
-        if number == FIRST_LAYERS and not constants.is_layer_next():
+        if constants.has_layer() and not constants.is_layer_next():
             found |= constants.classifier("first_classifier")
     found |= constants.classifier("classifier")
     return {name: np.ascontiguousarray(value, dtype=np.float32) for name, value in found.items()}

@@ -19,9 +19,9 @@ from apps.llm.embedding.minilm.onnx_graph import GraphBuilder
 from apps.llm.embedding.minilm.source import DIMENSION
 from apps.llm.pair_judge.judge import FOLDER
 
-# After so many layers comes the first answer: a pair of which it says less than this of both is not read to its end.
-FIRST_LAYERS = 6
-READ_ON = {"replaces": 0.03, "same": 0.03}
+# After so many layers comes the first answer: a pair to which it gives less than this both for replacing and for saying
+# the same is not read to its end.
+FIRST_LAYERS, READ_ON = 6, 0.03
 POSITIONS = {"positions.weight": "embeddings.position_embeddings.weight"}
 
 
@@ -37,7 +37,7 @@ class PairBuilder(EncoderBuilder):
         graph, parts = self.graph, self.graph.op("Cast", "parts", to=1)
         hidden = self.read(self.embeddings(graph.op("Shape", "parts")), parts, range(FIRST_LAYERS))
         first = self.answers(hidden, parts, "first_classifier")
-        limits = graph.constant([READ_ON.get(answer, np.inf) for answer in ANSWERS], np.float32)
+        limits = graph.constant([READ_ON if one in ("replaces", "same") else np.inf for one in ANSWERS], np.float32)
         reached = graph.op("Cast", graph.op("GreaterOrEqual", first, limits), to=1)
         chosen = graph.op("Cast", graph.op("ReduceMax", reached, self.sizes(1), keepdims=0), to=9)
         hidden, parts = (graph.op("Compress", one, chosen, axis=0) for one in (hidden, parts))

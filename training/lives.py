@@ -37,10 +37,10 @@ class Life:
     holding: list[str] = field(default_factory=list)
     later: list[tuple[int, int, str]] = field(default_factory=list)
 
-    def draw(self, chance: random.Random, bystanders: int, among: int) -> list[Pair]:
+    def draw(self, chance: random.Random, bystanders: int, among: int, most: int | None = None) -> list[Pair]:
         """Return what each later statement says of its own, of some others, and what some of those that hold say.
 
-        Of all others together it is at most two to a statement that holds.
+        most: of all others together, to each statement that holds.
         """
         found, beside = [], []
         for answer, place, text in self.later:
@@ -49,7 +49,9 @@ class Life:
                 found.append(self.pair(text, self.holding[place], answer))
             others = [one for number, one in enumerate(self.holding) if number != place]
             beside += [self.pair(one, text, HOLDS) for one in chance.sample(others, min(bystanders, len(others)))]
-        found += chance.sample(beside, min(len(beside), 2 * len(self.holding)))
+        if most is not None:
+            beside = chance.sample(beside, min(len(beside), most * len(self.holding)))
+        found += beside
         for _ in range(among):
             older, newer = chance.sample(self.holding, 2)
             found.append(self.pair(older, newer, HOLDS))

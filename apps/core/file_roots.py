@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from django.conf import settings
-from django.db import connection
+from django.db import connection, transaction
 from django.utils.module_loading import import_string
 
 from apps.core.db.identity import on_database_change
@@ -121,15 +121,17 @@ def claim(folders: Iterable[Root], *, adopt: bool = False) -> None:
     missed. adopt: claim folders whatever they have.
     """
     found = [(root, _read_at_start(root)) for root in folders]
-    known, is_new = _database_id({value for _, value in found if value}, adopt=adopt)
-    for root, value in found:
-        if value == known:
-            continue
-        is_harmless = not value and (is_new or not (settings.MEMORYHUB.database_url or root.is_needed()))
-        if not (is_harmless or adopt):
-            raise HostUnfitError(_describe(root, value))
-        with _asked(root, "written to"):
-            write_id(root.place, known)
+    # A database that got an id which a folder did not would take that folder for another hub's at the next start.
+    with transaction.atomic():
+        known, is_new = _database_id({value for _, value in found if value}, adopt=adopt)
+        for root, value in found:
+            if value == known:
+                continue
+            is_harmless = not value and (is_new or not (settings.MEMORYHUB.database_url or root.is_needed()))
+            if not (is_harmless or adopt):
+                raise HostUnfitError(_describe(root, value))
+            with _asked(root, "written to"):
+                write_id(root.place, known)
     expect(known)
 
 

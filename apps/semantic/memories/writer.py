@@ -8,6 +8,7 @@ from django.db.models import QuerySet
 
 from apps.core.domain.origin import LOWER_ORIGIN, WriteOrigin
 from apps.rules.domain.engine.arbitration import DetectedConflict, Strategy
+from apps.rules.domain.engine.detection import cosine_of
 from apps.rules.domain.engine.record import MemoryRecord
 from apps.rules.domain.engine.verdict import VerdictOutcome, decide
 from apps.semantic.conflicts.candidate import Candidate, Case, SaveContext
@@ -229,10 +230,12 @@ class Writer:
                 self.memories[name] = memory
                 further[name] = record_from_memory(memory, self.context.vectors.of(memory.content))
         further |= {name: self.record_of(name) for name in found.keys() & self.unit.enriched}
+        # The parts of what was joined were compared: of the wholes of those that conflict the nearest one is read.
+        touched = [record for name, record in further.items() if name in winners or name in known]
+        nearest = max(touched, key=lambda one: cosine_of(candidate.record, one) or 0.0, default=None)
         for name, record in further.items():
             found.pop(name, None)
-            # The parts of what was joined were compared: the whole is read where one of them conflicts.
-            is_read = name in winners or name in known
+            is_read = record is nearest
             detection = find_disagreement(candidate.record, record, candidate.rule.detection, is_read=is_read)
             if detection.is_conflict:
                 found[name] = DetectedConflict(record, detection)

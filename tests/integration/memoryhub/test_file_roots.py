@@ -12,7 +12,7 @@ import pytest
 from apps.core import file_roots
 from apps.core.domain.errors import UnavailableError
 from apps.core.domain.scope import system_access
-from apps.core.file_roots import ID_FILE, HostUnfitError, claim, forget_id, read_id, roots
+from apps.core.file_roots import ID_FILE, HostUnfitError, claim, forget_id, read_id, roots, store_id
 from apps.core.health import files_ready
 from apps.core.models import StoreIdentity
 from apps.core.object_storage.bucket import StoreError
@@ -197,14 +197,21 @@ def test_a_store_that_does_not_answer_is_said_at_the_start(monkeypatch: pytest.M
         claim(roots())
 
 
-def test_a_store_that_takes_nothing_is_said_at_the_start(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_store_that_takes_nothing_is_said_at_the_start(settings: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    share_database(settings)
+
     def refused(_place: Any, _value: str) -> None:
         raise StoreError(errno.EACCES, "the store of files refuses these credentials")
 
     monkeypatch.setattr(file_roots, "read_id", lambda _place: "")
     monkeypatch.setattr(file_roots, "write_id", refused)
+    StoreIdentity.objects.all().delete()
     with pytest.raises(HostUnfitError, match="cannot be written to: the store of files refuses these credentials"):
-        claim(roots(), adopt=True)
+        claim(roots())
+    written: list[str] = []
+    monkeypatch.setattr(file_roots, "write_id", lambda _place, value: written.append(value))
+    claim(roots())
+    assert set(written) == {store_id()}
 
 
 def test_second_host_needs_the_key_of_the_first(settings) -> None:

@@ -198,16 +198,17 @@ def test_what_a_batch_joined_is_read_with_none_but_those_that_conflict_with_a_pa
     def read(pairs: Sequence[tuple[str, str]]) -> list[PairAnswer]:
         asked.extend(pairs)
         same, both = PairAnswer(0.001, 0.998, 0.001, 0.0), PairAnswer(0.001, 0.001, 0.997, 0.001)
-        return [same if all("paint" in text for text in pair) else both for pair in pairs]
+        return [same if all("paint" in text.lower() for text in pair) else both for pair in pairs]
 
     monkeypatch.setattr(pair_judge._judge, "name", "test-1")
     monkeypatch.setattr(pair_judge._judge, "read", read)
-    rooms = ("kitchen", "cellar", "attic", "hall")
+    rooms, again = ("kitchen", "cellar", "attic", "hall"), "Paint is what Ana's cousin put on the old house in Evora."
     results = batch(
         "Ana's cousin painted the old house in Evora.",
         "The old house in Evora was given a coat of paint by Ana's cousin.",
         *(f"Ana's cousin emptied the {room} of her old house in Evora." for room in rooms),
+        again,
     )
     joined = results[1].memory.content
     assert results[1].action == "merged"
-    assert [pair for pair in asked if joined in pair] == []
+    assert [pair for pair in asked if joined in pair] == [(joined, again)]

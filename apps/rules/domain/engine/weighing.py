@@ -47,8 +47,8 @@ DROPPED_FROM = 0.9
 # What the words decide of two occurrences is confirmed from here on: the judge does not act alone there.
 CONFIRMED_FROM = 0.99
 # Of two texts that differ in one word the judge vetoes what the words decide below this alone: it took Prague for one
-# home beside any other (November 2026: of 240 pairs of cities 28 below 0.3, none below 0.02; of 31 pairs of the stories
-# for training that both hold and that the words would decide, 30 and 27).
+# home beside any other (of 240 pairs of cities pairs-9 has 4 below 0.3 and none below 0.02; of 31 pairs of the stories
+# for training that both hold and that the words would decide, pairs-4 had 30 and 27).
 ONE_WORD_VETO_BELOW = 0.02
 _DIGITS = re.compile(r"\d+")
 _ATOM = re.compile(r"\d+|[^\W\d_]")
@@ -144,7 +144,7 @@ def weigh(
         found, effect = weigh_alone(words, answer, may_act, texts, config)
     if not found.is_conflict:
         return found
-    signal = pair_signal(answer, effect, config, target)
+    signal = pair_signal(answer, effect, texts, config, target)
     total = found.total_score + config.weights.cross_encoder * (0.0 if effect is Effect.VETOES else signal.score)
     return replace(found, signals=(*found.signals, signal), total_score=total)
 
@@ -193,13 +193,16 @@ def is_certainly_same(answer: PairAnswer, texts: tuple[str, str], config: Detect
     It must know their words, and their numbers must allow it: equal ones, or in words on one side. Of texts without a
     word in common it must be surer: what it takes for the same in a language that it hardly knows mostly has none.
     """
-    needed = config.pair_same_threshold
-    if not distinct_terms(texts[0]) & distinct_terms(texts[1]):
-        needed = 1 - (1 - needed) / DOUBT_WITHOUT_WORDS
-    if config.restate_threshold >= 1 or not answer.knows_words or not reaches(answer.same, needed):
+    if config.restate_threshold >= 1 or not answer.knows_words or not reaches(answer.same, same_from(texts, config)):
         return False
     one, other = map(numbers_of, texts)
     return (not (one and other) or one == other) and may_join_alone(*texts)
+
+
+def same_from(texts: tuple[str, str], config: DetectionConfig) -> float:
+    """Return from which probability on two texts are taken for the same."""
+    one, other = map(distinct_terms, texts)
+    return config.pair_same_threshold if one & other else 1 - (1 - config.pair_same_threshold) / DOUBT_WITHOUT_WORDS
 
 
 def weigh_alone(
@@ -227,13 +230,15 @@ def without(words: Detection, kind: SignalType) -> Detection:
     return replace(words, signals=left, is_conflict=makes, is_decisive=False)
 
 
-def pair_signal(answer: PairAnswer, effect: Effect, config: DetectionConfig, target: str) -> Signal:
+def pair_signal(
+    answer: PairAnswer, effect: Effect, texts: tuple[str, str], config: DetectionConfig, target: str
+) -> Signal:
     """Return what the judge said, for the receipt."""
     verdict = {Effect.ACTS: "replaces", Effect.NOTICES: "replaces", Effect.JOINS: "same"}.get(effect, answer.verdict)
     thresholds = {
         Effect.ACTS: config.pair_act_threshold,
         Effect.NOTICES: config.pair_notice_threshold,
-        Effect.JOINS: config.pair_same_threshold,
+        Effect.JOINS: same_from(texts, config),
     }
     evidence = {
         "verdict": verdict,
