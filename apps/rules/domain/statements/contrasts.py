@@ -5,6 +5,8 @@ An elder and a younger son, this week and next, room 5 and room 6.
 
 import re
 
+from apps.core.domain.caches import SizedCache
+
 _COUNTERPARTS = """
 elder|older|eldest : younger|youngest; left : right; upper|upstairs : lower|downstairs; front : back|rear
 first : second; this : next|last; today : tomorrow|yesterday; inside : outside; morning : afternoon|evening
@@ -68,9 +70,7 @@ def are_counterparts(older: str, newer: str) -> bool:
 
 def are_numbered_apart(older: str, newer: str) -> bool:
     """Return whether two texts name things of one kind by other numbers: room 5, room 6."""
-    one, other = (
-        {(kind.lower().rstrip("s"), name.upper()) for kind, name in _NUMBERED.findall(text)} for text in (older, newer)
-    )
+    one, other = numbered_in(older), numbered_in(newer)
     for kind in {kind for kind, _ in one} & {kind for kind, _ in other}:
         names = {name for of, name in one if of == kind}
         if names.isdisjoint({name for of, name in other if of == kind}):
@@ -80,6 +80,12 @@ def are_numbered_apart(older: str, newer: str) -> bool:
     # Two short texts that name the same thing by different numbers, and say hardly anything else.
     first, second = (dict(_ENUMERATED.findall(text.lower())) for text in (older, newer))
     return any(second[name] != number for name, number in first.items() if name in second)
+
+
+@SizedCache("numbered things of texts", megabytes=1, entry_bytes=800, char_bytes=4).remember
+def numbered_in(text: str) -> frozenset[tuple[str, str]]:
+    """Return the things with a number or letter of their own that a text names: ("room", "5")."""
+    return frozenset((kind.lower().rstrip("s"), name.upper()) for kind, name in _NUMBERED.findall(text))
 
 
 def weekdays_in(text: str) -> set[str]:
