@@ -246,6 +246,12 @@ def test_restatement_by_words_may_be_vetoed() -> None:
     assert not weighed(restated, BOTH).restates
 
 
+def test_restatement_by_words_is_no_contradiction_where_the_judge_only_doubts() -> None:
+    texts = ("Ana bakes rye bread every Sunday.", "Ana really bakes rye bread every Sunday.")
+    found = weighed(replace(words(0.9), signals=(), restates=True), PairAnswer(0.47, 0.22, 0.31, 0.0), texts=texts)
+    assert (effect(found), found.restates, found.contradicts) == ("agrees", True, False)
+
+
 def test_what_the_words_contradict_is_not_joined_and_what_they_suspect_may_be() -> None:
     assert not weighed(words(0.9), SAME).restates
     joined = weighed(words(0.6), SAME)

@@ -107,8 +107,11 @@ class DetectionConfig(SettingsGroup):
 
 
 def contradict(signals: Iterable[tuple[str, Mapping[str, Any]]]) -> bool:
-    """Return whether signals say that only one of two memories holds. signals: types with their evidence."""
-    verdicts = {kind: evidence.get("verdict") for kind, evidence in signals}
+    """Return whether signals say that only one of two memories holds. signals: types with their evidence.
+
+    What the judge of pairs takes for a replacement without any effect, of a restatement by its words, says nothing.
+    """
+    verdicts = {kind: evidence.get("verdict") for kind, evidence in signals if evidence.get("effect") != "agrees"}
     return (
         SignalType.CONTRADICTION in verdicts
         or verdicts.get(SignalType.CROSS_ENCODER) == "replaces"
@@ -141,5 +144,4 @@ class Detection:
     @property
     def contradicts(self) -> bool:
         """Return whether only one of the two memories can hold, by their texts or by what a chat model says."""
-        ignored = (SignalType.CROSS_ENCODER,) if self.restates else ()
-        return contradict((signal.type, signal.evidence) for signal in self.signals if signal.type not in ignored)
+        return contradict((signal.type, signal.evidence) for signal in self.signals)
