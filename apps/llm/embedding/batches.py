@@ -2,6 +2,9 @@
 
 from collections.abc import Iterator, Sequence
 
+import numpy as np
+import numpy.typing as npt
+
 
 def batches_by_length(lengths: Sequence[int], budget: int) -> Iterator[list[int]]:
     """Yield positions of `lengths` in batches of similar length, shortest first.
@@ -17,6 +20,14 @@ def batches_by_length(lengths: Sequence[int], budget: int) -> Iterator[list[int]
         batch.append(position)
     if batch:
         yield batch
+
+
+def padded(rows: Sequence[Sequence[int]], filler: int = 0) -> npt.NDArray[np.int32]:
+    """Return rows of numbers as one array, (rows, longest), filled up behind the shorter ones."""
+    found = np.full((len(rows), max(map(len, rows))), filler, dtype=np.int32)
+    for place, row in enumerate(rows):
+        found[place, : len(row)] = row
+    return found
 
 
 def batches_in_order(lengths: Sequence[int], *, most: int, budget: int) -> Iterator[slice]:

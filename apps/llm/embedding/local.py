@@ -3,7 +3,7 @@
 import os
 import threading
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,7 +14,7 @@ import numpy.typing as npt
 
 from apps.core.domain.caches import SizedCache
 from apps.llm.domain.embedder import EmbeddingSpaceId, TextRole, Vectors, check_texts
-from apps.llm.embedding.batches import batches_by_length
+from apps.llm.embedding.batches import batches_by_length, padded
 
 # Reading on would only cost time: 256 tokens are about 1,200 characters.
 MAX_CHARS = 32_768
@@ -33,6 +33,11 @@ class LocalRuntime:
 
     session: Any
     pool: ThreadPoolExecutor
+
+    def spread(self, run: Callable[[list[int]], None], batches: Sequence[list[int]]) -> None:
+        """Run batches at once, the last first. A single one, as every search is, need not wait for those of others."""
+        each = map if len(batches) == 1 else self.pool.map
+        list(each(run, reversed(batches)))
 
 
 class LocalEmbedder(ABC):
@@ -85,17 +90,11 @@ class LocalEmbedder(ABC):
 
         def run(batch: list[int]) -> None:
             """Fill in the vectors of one batch, padded to its longest text."""
-            shape = (len(batch), max(len(tokens[position]) for position in batch))
-            ids, mask = np.zeros(shape, dtype=np.int32), np.zeros(shape, dtype=np.int32)
-            for row, position in enumerate(batch):
-                ids[row, : len(tokens[position])] = tokens[position]
-                mask[row, : len(tokens[position])] = 1
-            vectors[batch] = runtime.session.run(None, {**self.inputs(ids), "mask": mask})[0]
+            rows = [tokens[position] for position in batch]
+            mask = padded([[1] * len(row) for row in rows])
+            vectors[batch] = runtime.session.run(None, {**self.inputs(padded(rows)), "mask": mask})[0]
 
-        batches = list(batches_by_length([len(ids) for ids in tokens], BATCH_TOKENS))
-        # A single batch, as every search is, need not wait for the batches of others.
-        spread = map if len(batches) == 1 else runtime.pool.map
-        list(spread(run, reversed(batches)))
+        runtime.spread(run, list(batches_by_length([len(ids) for ids in tokens], BATCH_TOKENS)))
         return vectors
 
     def known_share(self, text: str) -> float:
@@ -113,10 +112,13 @@ class LocalEmbedder(ABC):
         if self._runtime is None:
             with self._lock:
                 if self._runtime is None:
-                    session = open_session(self.open_files())
-                    pool = ThreadPoolExecutor(self._threads, thread_name_prefix="embedder")
-                    self._runtime = LocalRuntime(session, pool)
+                    self._runtime = open_runtime(self.open_files(), self._threads, "embedder")
         return self._runtime
+
+
+def open_runtime(model: Path, threads: int, name: str) -> LocalRuntime:
+    """Open the file of a model, and make threads of a name, which start when they are needed."""
+    return LocalRuntime(open_session(model), ThreadPoolExecutor(threads, thread_name_prefix=name))
 
 
 def open_session(model: Path) -> Any:

@@ -7,19 +7,16 @@ something else. Trained by `training/`; its file lies here, with a checksum (doc
 import math
 import threading
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 from unicodedata import category
-
-import numpy as np
 
 from apps.core.domain.caches import SizedCache
 from apps.llm.domain.pair_answer import PairAnswer
-from apps.llm.embedding.batches import batches_by_length
+from apps.llm.embedding.batches import batches_by_length, padded
 from apps.llm.embedding.delivered import DeliveredModelError, checked_files, read_description
-from apps.llm.embedding.local import open_session
+from apps.llm.embedding.local import BATCH_TOKENS, LocalRuntime, open_runtime
 from apps.llm.embedding.vocabulary.vocabulary import BEGIN, END, PAD, UNKNOWN, Vocabulary, get_vocabulary
 
 # Of each text. Of a longer one the beginning and the end are read.
@@ -99,8 +96,8 @@ class PairEncoder:
 
 FOLDER = Path(__file__).parent / "model"
 WHAT = "the judge of pairs"
-# The activations of a batch stay in the processor's caches; smaller ones than the last are not worth a thread.
-BATCH_TOKENS, LEAST_TOKENS = 512, 64
+# Smaller batches are not worth a thread.
+LEAST_TOKENS = 64
 
 
 class PairJudgeError(Exception):
@@ -118,7 +115,7 @@ class PairJudge:
         self._folder = folder
         self._threads = threads
         self._lock = threading.Lock()
-        self._runtime: tuple[PairEncoder, Any] | None = None
+        self._runtime: tuple[PairEncoder, LocalRuntime] | None = None
         try:
             self.name: str = read_description(folder, WHAT)["name"]
         except DeliveredModelError as error:
@@ -129,7 +126,7 @@ class PairJudge:
 
         Raises PairJudgeError.
         """
-        encoder, session = self.load()
+        encoder, runtime = self.load()
         found: list[PairAnswer | None] = [None] * len(pairs)
         read = [place for place, pair in enumerate(pairs) if all(encoder.pieces(text).is_readable for text in pair)]
         encoded = [encoder.pair(*pairs[place]) for place in read]
@@ -137,40 +134,34 @@ class PairJudge:
 
         def run(batch: list[int]) -> None:
             """Fill in the answers of one batch, padded to its longest pair."""
-            shape = len(batch), max(lengths[number] for number in batch)
-            ids, parts = np.full(shape, PAD, dtype=np.int32), np.zeros(shape, dtype=np.int32)
-            for row, number in enumerate(batch):
-                numbers, belongs = encoded[number]
-                ids[row, : len(numbers)], parts[row, : len(numbers)] = numbers, belongs
-            answers = session.run(None, {"vectors": encoder.vocabulary.vectors(ids), "parts": parts})[0].tolist()
+            ids, parts = (
+                padded([encoded[number][0] for number in batch], PAD),
+                padded([encoded[number][1] for number in batch]),
+            )
+            inputs = {"vectors": encoder.vocabulary.vectors(ids), "parts": parts}
+            answers = runtime.session.run(None, inputs)[0].tolist()
             for number, answer in zip(batch, answers, strict=True):
                 older, newer = map(encoder.pieces, pairs[read[number]])
                 replaces, same, both, unrelated = answer
                 found[read[number]] = PairAnswer(replaces, same, both, unrelated, older.knows_words_with(newer))
 
         budget = min(BATCH_TOKENS, max(LEAST_TOKENS, math.ceil(sum(lengths) / self._threads)))
-        batches = list(batches_by_length(lengths, budget))
-        if self._threads == 1 or len(batches) < 2:
-            for batch in batches:
-                run(batch)
-            return found
-        with ThreadPoolExecutor(min(self._threads, len(batches)), "judge") as pool:
-            list(pool.map(run, reversed(batches)))
+        runtime.spread(run, list(batches_by_length(lengths, budget)))
         return found
 
-    def load(self) -> tuple[PairEncoder, Any]:
+    def load(self) -> tuple[PairEncoder, LocalRuntime]:
         """Load the files now rather than at the first pair. Raises PairJudgeError."""
         if self._runtime is None:
             with self._lock:
                 if self._runtime is None:
-                    self._runtime = open_files(self._folder)
+                    self._runtime = open_files(self._folder, self._threads)
         return self._runtime
 
 
-def open_files(folder: Path) -> tuple[PairEncoder, Any]:
+def open_files(folder: Path, threads: int) -> tuple[PairEncoder, LocalRuntime]:
     """Check the files, and open them. Raises PairJudgeError."""
     try:
-        return PairEncoder(get_vocabulary()), open_session(checked_files(folder, WHAT)["pairs.onnx"])
+        return PairEncoder(get_vocabulary()), open_runtime(checked_files(folder, WHAT)["pairs.onnx"], threads, "judge")
     except DeliveredModelError as error:
         raise PairJudgeError(str(error)) from error
 
