@@ -6,6 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from apps.core.domain.caches import SizedCache
+from apps.core.per_process import PerProcess
 from apps.llm.domain.embedder import EmbeddingSpaceId, TextRole, Vectors, check_texts
 from apps.llm.embedding.batches import batches_by_length, padded
 
@@ -29,14 +31,14 @@ _SHARED: dict[Path, Any] = {}
 
 @dataclass(frozen=True)
 class LocalRuntime:
-    """An ONNX Runtime session, and the threads for several batches."""
+    """An ONNX Runtime session, and the threads for several batches, which a forked process does not have."""
 
     session: Any
-    pool: ThreadPoolExecutor
+    pool: PerProcess[ThreadPoolExecutor]
 
     def spread(self, run: Callable[[list[int]], None], batches: Sequence[list[int]]) -> None:
         """Run batches at once, the last first. A single one, as every search is, need not wait for those of others."""
-        each = map if len(batches) == 1 else self.pool.map
+        each = map if len(batches) == 1 else self.pool.get().map
         list(each(run, reversed(batches)))
 
 
@@ -118,7 +120,8 @@ class LocalEmbedder(ABC):
 
 def open_runtime(model: Path, threads: int, name: str) -> LocalRuntime:
     """Open the file of a model, and make threads of a name, which start when they are needed."""
-    return LocalRuntime(open_session(model), ThreadPoolExecutor(threads, thread_name_prefix=name))
+    make = partial(ThreadPoolExecutor, threads, thread_name_prefix=name)
+    return LocalRuntime(open_session(model), PerProcess(make))
 
 
 def open_session(model: Path) -> Any:

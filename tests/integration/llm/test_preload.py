@@ -2,6 +2,7 @@
 
 import json
 import os
+import signal
 import subprocess
 import sys
 from dataclasses import replace
@@ -69,6 +70,23 @@ def test_forked_processes_use_what_was_opened_and_take_little_memory(choose):
     local._SHARED.clear()
     np.testing.assert_allclose(vector, E5Embedder(2).embed([TEXT])[0], rtol=1e-5, atol=1e-6)
     np.testing.assert_allclose(answer, PairJudge().read([PAIR])[0], rtol=1e-4, atol=1e-6)
+
+
+def test_forked_process_has_threads_of_its_own(choose):
+    choose("auto")
+    models_preload()
+    pairs = [("Ana lives in Lisbon. " * number, "Ana has moved to Porto. " * number) for number in range(1, 9)]
+    judge, embedder = PairJudge(threads=2), E5Embedder(2)
+    # The threads of this process run by then: those of a child would be taken for running, too.
+    answers, vectors = judge.read(pairs), embedder.embed([older for older, _ in pairs] * 20)
+
+    def work():
+        signal.alarm(60)
+        return [list(answer) for answer in judge.read(pairs)], embedder.embed([older for older, _ in pairs] * 20).tolist()
+
+    of_child = in_child(work)
+    np.testing.assert_allclose(of_child[0], answers, rtol=1e-4, atol=1e-6)
+    np.testing.assert_allclose(of_child[1], vectors, rtol=1e-5, atol=1e-6)
 
 
 def test_what_the_hub_does_not_use_is_not_opened(choose):
