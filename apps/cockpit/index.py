@@ -46,6 +46,7 @@ CACHES = {
     "statements": _("statements"),
     "sentences of texts": _("sentences of texts"),
     "words of texts": _("words of texts"),
+    "numbered things of texts": _("numbered things of texts"),
     "languages of texts": _("languages of texts"),
     "Chinese texts": _("Chinese texts"),
     "lines of notes": _("lines of notes"),

@@ -129,6 +129,7 @@ def test_caches_are_shown_with_size_and_bound(operator: Client) -> None:
     assert "words 7 0.5 MB 8.0 MB" in text
 
 
+@pytest.mark.quick
 def test_process_publishes_every_cache(remember: Callable[..., Memory]) -> None:
     remember("My sister moved to Porto.")
     published = {name: (entries, size, bound) for name, entries, size, bound in cache_facts()}

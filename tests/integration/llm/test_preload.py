@@ -77,12 +77,13 @@ def test_forked_process_has_threads_of_its_own(choose):
     models_preload()
     pairs = [("Ana lives in Lisbon. " * number, "Ana has moved to Porto. " * number) for number in range(1, 9)]
     judge, embedder = PairJudge(threads=2), E5Embedder(2)
+    texts = [older for older, _ in pairs] * 20
     # The threads of this process run by then: those of a child would be taken for running, too.
-    answers, vectors = judge.read(pairs), embedder.embed([older for older, _ in pairs] * 20)
+    answers, vectors = judge.read(pairs), embedder.embed(texts)
 
     def work():
         signal.alarm(60)
-        return [list(answer) for answer in judge.read(pairs)], embedder.embed([older for older, _ in pairs] * 20).tolist()
+        return [list(answer) for answer in judge.read(pairs)], embedder.embed(texts).tolist()
 
     of_child = in_child(work)
     np.testing.assert_allclose(of_child[0], answers, rtol=1e-4, atol=1e-6)
