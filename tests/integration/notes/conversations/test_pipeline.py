@@ -211,12 +211,13 @@ def test_flush_adds_and_says_so_in_the_daily_log(ana, notes_dir):
     ana.post(f"{SESSIONS}/chat/messages", {"messages": said})
     answer = ana.post(f"{SESSIONS}/chat/events", {"type": "session.usage_info", "ratio": 0.75}).json()
     assert answer["action"] == "flushing"
-    clock = DeterministicClock(round(datetime(2026, 11, 30, 23, 5, tzinfo=UTC).timestamp() * 1000))
-    assert runs_continue(clock=clock) == 1
+    evening = (datetime.now(UTC) + timedelta(days=1)).replace(hour=23, minute=5)
+    day = f"{evening + timedelta(days=1):%Y-%m-%d}"
+    assert runs_continue(clock=DeterministicClock(round(evening.timestamp() * 1000))) == 1
     assert main_text().startswith("# Mine\n")
     run = ana.get(f"/api/auto-memory/runs/{answer['runs'][0]}").json()
-    assert run["steps"][-1]["daily_log"] == "daily/2026-12-01.md", "the day of the conversation"
-    log = (folder_of("ana").path / "daily" / "2026-12-01.md").read_text()
+    assert run["steps"][-1]["daily_log"] == f"daily/{day}.md", "the day of the conversation"
+    log = (folder_of("ana").path / "daily" / f"{day}.md").read_text()
     assert log.startswith("- 12:05 Kept before the context was compacted: ")
     assert log.count("\n") == 1
 
