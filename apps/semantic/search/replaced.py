@@ -13,6 +13,7 @@ from uuid import UUID
 import numpy as np
 import numpy.typing as npt
 
+from apps.core.db.prepared import read_prepared
 from apps.core.domain.scope import Access
 from apps.llm.selectors import EmbeddingSpace
 from apps.llm.services import current_scale
@@ -22,15 +23,25 @@ from apps.retrieval.domain.text.terms import query_terms
 from apps.rules.domain.engine.arbitration import HIDE_AFTER_DAYS
 from apps.semantic.domain.disagreement import is_contradiction
 from apps.semantic.domain.memory import TAGS
-from apps.semantic.models import BY_RULES, Conflict, ConflictOutcome, Memory, MemoryEmbedding, MemoryStatus, ReviewState
+from apps.semantic.models import BY_RULES, ConflictOutcome, Memory, MemoryEmbedding, MemoryStatus, ReviewState
 from apps.semantic.models.filters import passes
+from apps.semantic.search.fetch import array_text
 
 # What replaced many answers for the newest of them.
 MAX_OF_ONE = 3
 # Without a word of the search a memory counts from here on, on the scale of thresholds
 # (`retrieval.domain.vectors.scale`). Unrelated sentences reach 0.33.
 MIN_SIMILARITY = 0.35
-_REPLACING = (ConflictOutcome.SUPERSEDED_EXISTING, ConflictOutcome.KEPT_EXISTING)
+_RULES = [origin.value for origin in BY_RULES]
+_REPLACING = [ConflictOutcome.SUPERSEDED_EXISTING.value, ConflictOutcome.KEPT_EXISTING.value]
+# Every search reads it, and mostly finds nothing: the ORM would take longer for the words than the database for them.
+_RECEIPTS = """
+SELECT result.uuid, receipt.uuid, receipt.at, receipt.reason, receipt.rule, receipt.signals, receipt.transitions
+FROM semantic_conflict AS receipt JOIN semantic_memory AS result ON result.id = receipt.result_id
+WHERE receipt.result_id = ANY(%(ids)s::bigint[]) AND receipt.state = %(state)s
+  AND receipt.origin = ANY(%(origins)s::text[]) AND receipt.outcome = ANY(%(outcomes)s::text[])
+ORDER BY receipt.id
+"""
 
 
 def speaks_of(has_word: bool, similarity: float | None) -> bool:
@@ -53,20 +64,15 @@ class Replacement:
 
 def read_replacements(ids: Sequence[int], now: datetime) -> dict[UUID, Replacement]:
     """Return what replaced each memory by the rules alone, in favour of some of `ids`, and is not hidden yet."""
-    receipts = Conflict.objects.filter(
-        result_id__in=ids, state=ReviewState.OPEN, origin__in=BY_RULES, outcome__in=_REPLACING
-    ).order_by("pk")
     found: dict[UUID, Replacement] = {}
-    for receipt in receipts.select_related("result").only(
-        "uuid", "at", "reason", "transitions", "rule", "signals", "result__uuid"
-    ):
-        days = receipt.rule.get("arbitration", {}).get("hide_after_days", HIDE_AFTER_DAYS)
-        if receipt.result is None or now - receipt.at >= timedelta(days=days) or not is_contradiction(receipt.signals):
+    parameters = {"ids": array_text(ids), "state": ReviewState.OPEN.value, "origins": _RULES, "outcomes": _REPLACING}
+    for by, receipt, at, why, rule, signals, steps in read_prepared(_RECEIPTS, parameters):
+        days = rule.get("arbitration", {}).get("hide_after_days", HIDE_AFTER_DAYS)
+        if now - at >= timedelta(days=days) or not is_contradiction(signals):
             continue
-        for step in receipt.transitions:
+        for step in steps:
             if step["after"]["status"] == MemoryStatus.SUPERSEDED:
-                replacement = Replacement(receipt.result.uuid, receipt.at, receipt.reason, receipt.uuid)
-                found[UUID(step["memory"])] = replacement
+                found[UUID(step["memory"])] = Replacement(by, at, why, receipt)
     return found
 
 
