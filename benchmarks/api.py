@@ -32,6 +32,7 @@ from benchmarks.texts import synthetic_texts
 
 WARM_UP = 20
 DELIVERY_SECONDS = 120
+SAVE, SAVE_BATCH, SEARCH = "/api/semantic/memories", "/api/semantic/memories/batch", "/api/semantic/search"
 Say = Callable[[str], None]
 
 
@@ -89,7 +90,7 @@ class Measurement:
         """Return all figures. What it stores belongs to users of its own and is purged in the end."""
         user = f"bench-{uuid4()}"
         compared = f"{user}-compared"
-        with bench_key() as key, _purged(user, compared, f"{user}-saves", f"{user}-import"):
+        with bench_key() as key, purged(user, compared, f"{user}-saves", f"{user}-import"):
             batch = self.embedder_and_import(f"{user}-import")
             self.fill(user, self.scope_size)
             self.fill(compared, self.compared_size)
@@ -144,33 +145,48 @@ class Measurement:
         self.say("Searching over HTTP")
         client = HubClient(self.url, key)
         queries = synthetic_texts(self.calls + WARM_UP)
-        times = [client.post("/api/semantic/search", {"query": q[-80:], "user_id": user}) for q in queries]
+        times = [client.post(SEARCH, {"query": q[-80:], "user_id": user}) for q in queries]
         return Figures(times[WARM_UP:]).as_json()
 
     def many_clients(self, key: str, user: str) -> float:
         self.say("Searching with 16 clients")
-        queries = synthetic_texts(self.calls)
-        share = [queries[n::16] for n in range(16)]
-
-        def work(mine: Sequence[str]) -> None:
-            client = HubClient(self.url, key)
-            for query in mine:
-                client.post("/api/semantic/search", {"query": query[-80:], "user_id": user})
-
-        threads = [threading.Thread(target=work, args=(mine,)) for mine in share]
-        started = time.perf_counter()
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
-        return round(len(queries) / (time.perf_counter() - started), 1)
+        requests = [search_request(user, query[-80:]) for query in synthetic_texts(self.calls)]
+        return round(send_at_once(self.url, key, requests, clients=16), 1)
 
     def saves(self, key: str, user: str) -> dict[str, float]:
         self.say("Saving over HTTP")
         client = HubClient(self.url, key)
         texts = self.new_texts()
-        times = [client.post("/api/semantic/memories", {"content": text, "user_id": user}) for text in texts]
+        times = [client.post(SAVE, {"content": text, "user_id": user}) for text in texts]
         return Figures(times[WARM_UP:]).as_json()
+
+
+def save_request(user: str, texts: Sequence[str]) -> tuple[str, str]:
+    """Return path and body of a save of one memory or of a batch."""
+    items = [{"content": text, "user_id": user} for text in texts]
+    return (SAVE, json.dumps(items[0])) if len(items) == 1 else (SAVE_BATCH, json.dumps({"memories": items}))
+
+
+def search_request(user: str, query: str) -> tuple[str, str]:
+    """Return path and body of a search."""
+    return SEARCH, json.dumps({"query": query, "user_id": user})
+
+
+def send_at_once(url: str, key: str, requests: Sequence[tuple[str, str]], clients: int) -> float:
+    """Send requests, paths with bodies, from so many connections at once; return how many were answered a second."""
+
+    def work(mine: Sequence[tuple[str, str]]) -> None:
+        client = HubClient(url, key)
+        for request in mine:
+            client.send(*request)
+
+    threads = [threading.Thread(target=work, args=(requests[n::clients],)) for n in range(clients)]
+    started = time.perf_counter()
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    return len(requests) / (time.perf_counter() - started)
 
 
 def wait_for_deliveries(say: Say) -> None:
@@ -207,7 +223,8 @@ def bench_key() -> Iterator[str]:
 
 
 @contextmanager
-def _purged(*users: str) -> Iterator[None]:
+def purged(*users: str) -> Iterator[None]:
+    """Destroy all memories of users in the end."""
     try:
         yield
     finally:

@@ -17,9 +17,9 @@ from apps.semantic.imports.files import read_memories, read_questions
 from apps.semantic.imports.importer import import_memories
 from apps.semantic.selectors import memory_list
 from apps.semantic.services import memories_purge
-from benchmarks.api import WARM_UP, HubClient, Say, bench_key, wait_for_deliveries
+from benchmarks.api import SEARCH, WARM_UP, HubClient, Say, bench_key, wait_for_deliveries
 
-CONTEXT, SEARCH = "/api/context", "/api/semantic/search"
+CONTEXT = "/api/context"
 
 
 @dataclass(frozen=True)

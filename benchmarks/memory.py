@@ -6,7 +6,7 @@ import tempfile
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -14,7 +14,7 @@ from typing import Any
 
 import psutil
 
-from benchmarks.api import HubClient, Say
+from benchmarks.api import HubClient, Say, save_request, search_request
 from benchmarks.hub import hub_environment, running_hub
 from benchmarks.notes import note_lines
 from benchmarks.texts import sentence, synthetic_texts
@@ -26,7 +26,6 @@ SAMPLE_SECONDS, SAY_SECONDS = 1.0, 30.0
 WARM_UP_SAVES, WARM_UP_SEARCHES = 50, 50
 LONG_TOKENS, TOKENS_OF_A_WORD = 250, 1.85
 QUERY_WORDS = 6
-SAVE, BATCH, SEARCH = "/api/semantic/memories", "/api/semantic/memories/batch", "/api/semantic/search"
 
 
 @dataclass(frozen=True)
@@ -124,7 +123,9 @@ class MemoryMeasurement:
         self.say("Warming up")
         texts = natural_texts(WARM_UP_SAVES, seed=100 + seed)
         saves = [save_request(self._user(place), [text]) for place, text in enumerate(texts)]
-        searches = [search_request(self._user(place), text) for place, text in enumerate(texts[:WARM_UP_SEARCHES])]
+        searches = [
+            search_request(self._user(place), last_words(text)) for place, text in enumerate(texts[:WARM_UP_SEARCHES])
+        ]
         self._share_out(connect, [*saves, *searches])
         return self._settled(up)
 
@@ -146,7 +147,7 @@ class MemoryMeasurement:
             yield save_request(self._user(place // self.batch), texts[place : place + self.batch])
             due = self.searches * min(place + self.batch, len(texts)) // len(texts)
             for number in range(searched, due):
-                yield search_request(self._user(number), texts[number * 7919 % len(texts)])
+                yield search_request(self._user(number), last_words(texts[number * 7919 % len(texts)]))
             searched = due
 
     def _share_out(self, connect: Callable[[], HubClient], requests: Iterable[tuple[str, str]]) -> None:
@@ -217,12 +218,6 @@ def long_texts(count: int) -> list[str]:
     return texts
 
 
-def save_request(user: str, texts: Sequence[str]) -> tuple[str, str]:
-    """Return path and body of a save of one memory or of a batch."""
-    items = [{"content": text, "user_id": user} for text in texts]
-    return (SAVE, json.dumps(items[0])) if len(items) == 1 else (BATCH, json.dumps({"memories": items}))
-
-
-def search_request(user: str, text: str) -> tuple[str, str]:
-    """Return path and body of a search for some words of a text."""
-    return SEARCH, json.dumps({"query": " ".join(text.split()[-QUERY_WORDS:]), "user_id": user})
+def last_words(text: str) -> str:
+    """Return the end of a text, to be searched for."""
+    return " ".join(text.split()[-QUERY_WORDS:])

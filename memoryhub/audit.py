@@ -61,6 +61,7 @@ READING_COMMANDS: frozenset[str] = frozenset(
         "bench_exports",
         "bench_languages",
         "bench_memory",
+        "bench_beside",
         "bench_context",
         "bench_notes",
         "bench_pages",

@@ -247,7 +247,7 @@ class RowStore:
         self._slot_of.update({row.id: int(slot) for row, slot in zip(rows, slots, strict=True)})
         records, sizes = unpack([row.lexemes for row in rows])
         owners = np.repeat(slots, sizes)
-        counts = np.stack((records["own"], records["lent"]), axis=1).astype(np.float32)
+        counts = np.stack((records["own"], records["lent"]), axis=1)
         for column in (0, 1):
             self._lengths[slots, column] = np.bincount(owners - slots[0], counts[:, column], minlength=len(rows))
         self.postings.add(records["term"], owners, counts)
