@@ -16,6 +16,7 @@ from contextlib import suppress
 from django.db import Error, connection
 from prometheus_client import Counter
 
+from apps.core.memory import give_back_memory
 from apps.llm.selectors import EmbeddingSpace
 from apps.retrieval.domain.planner import GraphNeed
 from apps.retrieval.domain.rows import GraphSource
@@ -131,6 +132,8 @@ class GraphKeeper:
                 need = entry.graph_need
             if need is GraphNeed.BUILD:
                 need = self._load_or_build(entry, snapshots, user, space)
+                # All its rows were read from the database a moment ago, which leaves nearly as much free as they take.
+                give_back_memory()
             if need is GraphNeed.COVER:
                 self._cover(entry, user, space)
             with entry.lock:
@@ -212,6 +215,8 @@ class GraphKeeper:
         self._unsaved[user, space.pk] = space, unsaved
         if unsaved > SNAPSHOT_SHARE * len(entry.rows):
             self._save_if_ours(entry, user, space)
+            # As many were saved since the last time, and what that left free would stay with the threads.
+            give_back_memory()
 
     def _save_if_ours(self, entry: CachedIndex, user: str, space: EmbeddingSpace) -> None:
         with Snapshots.of(user, space).exclusive() as is_ours:

@@ -52,6 +52,21 @@ def snapshot_of_a_graph_that_a_memory_has_left(access: Access, filled: list[Memo
     return snapshots
 
 
+def test_memory_goes_back_when_many_rows_were_read_or_saved(
+    access: Access, filled: list[Memory], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    given_back: list[bool] = []
+    monkeypatch.setattr("apps.semantic.index.graphs.give_back_memory", lambda: given_back.append(True))
+    keep(index_cache())
+    assert len(given_back) == 1
+    save_things(access, first=ROWS, count=1)
+    keep(index_cache())
+    assert len(given_back) == 1
+    save_things(access, first=ROWS + 1, count=ROWS // 10)
+    keep(index_cache())
+    assert len(given_back) == 2
+
+
 def test_large_shard_gets_graph_and_answers_as_before(access: Access, filled: list[Memory]) -> None:
     before, way = near(access, "thing 17 of kind 119")
     assert way.startswith("exact")
