@@ -9,7 +9,17 @@ import pytest
 from apps.core.domain.scope import Scope
 from apps.retrieval.domain.lexemes import pack
 from apps.retrieval.domain.rows import IndexRow, RowStore
-from apps.semantic.conflicts.neighbours import BY_VECTOR, BY_WORDS, Neighbour, Probe, best_of, neighbours, terms_of
+from apps.semantic.conflicts.neighbours import (
+    BY_VECTOR,
+    BY_WORDS,
+    READ_NEAREST,
+    Neighbour,
+    Probe,
+    best_of,
+    nearest_of,
+    neighbours,
+    terms_of,
+)
 
 DIMENSION = 32
 NOW = datetime(2026, 5, 4, tzinfo=UTC)
@@ -74,3 +84,19 @@ def test_best_of_several_stores_are_newest_of_equally_near_ones() -> None:
     found = [Neighbour(number, vector, 0.9, 1.0) for number in range(20)]
     for order in (found, found[::-1]):
         assert {one.id for one in best_of(order)} == set(range(20 - max(BY_VECTOR, BY_WORDS), 20))
+
+
+@pytest.mark.parametrize(
+    ("cosines", "read"),
+    [
+        ([], 0),
+        ([0.3], 1),
+        ([0.9, 0.8, 0.7, 0.6, 0.59], READ_NEAREST),  # all are near
+        ([0.9, 0.54, 0.5], 1),
+        ([0.6, 0.46, 0.44], 2),  # hardly farther than the nearest
+        ([0.4, 0.3, 0.26, 0.24], 3),
+    ],
+)
+def test_judge_reads_near_ones_and_those_hardly_farther_than_the_nearest(cosines: list[float], read: int) -> None:
+    found = [Neighbour(number, np.zeros(1, dtype=np.float32), cosine, 0.0) for number, cosine in enumerate(cosines)]
+    assert {one.id for one in nearest_of(found[::-1])} == set(range(read))
