@@ -215,13 +215,13 @@ class GraphKeeper:
         self._unsaved[user, space.pk] = space, unsaved
         if unsaved > SNAPSHOT_SHARE * len(entry.rows):
             self._save_if_ours(entry, user, space)
-            # As many were saved since the last time, and what that left free would stay with the threads.
-            give_back_memory()
 
     def _save_if_ours(self, entry: CachedIndex, user: str, space: EmbeddingSpace) -> None:
         with Snapshots.of(user, space).exclusive() as is_ours:
             if is_ours:
                 self._save(entry, user, space)
+                # Many memories were saved since the last time, and what that left free would stay with the threads.
+                give_back_memory()
 
     def _save(self, entry: CachedIndex, user: str, space: EmbeddingSpace) -> None:
         """Write a snapshot beside the searches. A full disk is worth a warning: nothing depends on it."""
