@@ -63,7 +63,7 @@ class HubClient:
     def post(self, path: str, body: Any) -> float:
         """Return the wall time of a call in seconds. Raises RuntimeError for an error answer."""
         payload = json.dumps(body)
-        return _timed(lambda: self.send(path, payload))
+        return timed(lambda: self.send(path, payload))
 
     def send(self, path: str, payload: str | None = None) -> bytes:
         """Return the answer to a POST of JSON, or to a GET without any. Raises RuntimeError for an error answer."""
@@ -109,7 +109,7 @@ class Measurement:
 
     def fill(self, user: str, size: int) -> None:
         self.say(f"Filling a scope with {size} memories")
-        import_memories(system_access("bench"), _drafts(synthetic_texts(size), user))
+        import_texts(synthetic_texts(size), user)
 
     def comparisons(self, user: str) -> dict[str, float]:
         """Time the detection of conflicts: finding the neighbours of a memory and comparing it with them."""
@@ -117,7 +117,7 @@ class Measurement:
         drafts = [MemoryDraft(text, scope=Scope(user)) for text in self.new_texts()]
         prepared = save_prepare(access=system_access("bench"), drafts=drafts)
         items = [item for item in prepared.items if isinstance(item, Candidate)]
-        times = [_timed(partial(_compare, item, prepared.space)) for item in items]
+        times = [timed(partial(_compare, item, prepared.space)) for item in items]
         return Figures(times[WARM_UP:]).as_json()
 
     def new_texts(self) -> list[str]:
@@ -129,11 +129,11 @@ class Measurement:
         embed = get_embedder().embed
         embed(self.texts[:64])
         self.say(f"Embedding {len(self.texts)} texts")
-        before = _timed(lambda: embed(self.texts))
+        before = timed(lambda: embed(self.texts))
         self.say("Importing them")
-        importing = _timed(lambda: import_memories(system_access("bench"), _drafts(self.texts, user)))
+        importing = timed(lambda: import_texts(self.texts, user))
         self.say("Embedding them again")
-        embedding = (before + _timed(lambda: embed(self.texts))) / 2
+        embedding = (before + timed(lambda: embed(self.texts))) / 2
         count = len(self.texts)
         return {
             "embedder_per_second": round(count / embedding, 1),
@@ -202,11 +202,14 @@ def _compare(item: Candidate, space: EmbeddingSpace) -> None:
     compare([item], context, utcnow(SYSTEM_CLOCK))
 
 
-def _drafts(texts: Sequence[str], user: str) -> list[PlacedDraft]:
-    return [PlacedDraft(f"text {n}", MemoryDraft(text, scope=Scope(user))) for n, text in enumerate(texts, 1)]
+def import_texts(texts: Sequence[str], user: str) -> None:
+    """Save texts as memories of a user, in this process."""
+    drafts = [PlacedDraft(f"text {n}", MemoryDraft(text, scope=Scope(user))) for n, text in enumerate(texts, 1)]
+    import_memories(system_access("bench"), drafts)
 
 
-def _timed(work: Callable[[], Any]) -> float:
+def timed(work: Callable[[], Any]) -> float:
+    """Return the wall time of a call in seconds."""
     started = time.perf_counter()
     work()
     return time.perf_counter() - started

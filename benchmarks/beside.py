@@ -1,6 +1,5 @@
 """Searches and saves of a hub over HTTP beside the embedder alone and beside Chroma in process, in turn, in one run."""
 
-import time
 from collections import defaultdict
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
@@ -11,20 +10,19 @@ from statistics import median
 from typing import Any, Protocol
 from uuid import uuid4
 
-from apps.core.domain.scope import Scope, system_access
 from apps.llm.domain.embedder import TextRole
 from apps.llm.embedding.embedder import embed_texts
 from apps.rules.domain.engine.pair_judge import use_judge
-from apps.semantic.domain.memory import MemoryDraft
-from apps.semantic.imports.importer import PlacedDraft, import_memories
 from benchmarks.api import (
     HubClient,
     Say,
     bench_key,
+    import_texts,
     purged,
     save_request,
     search_request,
     send_at_once,
+    timed,
     wait_for_deliveries,
 )
 from benchmarks.memory import last_words
@@ -141,17 +139,15 @@ class Beside:
             return
         self.say(f"Filling a scope with {size:,} memories")
         texts = synthetic_texts(size, seed=50)
-        drafts = [PlacedDraft(f"text {n}", MemoryDraft(text, scope=Scope(user))) for n, text in enumerate(texts, 1)]
-        import_memories(system_access("bench"), drafts)
+        import_texts(texts, user)
         if other:
             for place in range(0, size, BATCH):
                 other.add(texts[place : place + BATCH])
 
     def _time(self, name: str, work: Callable[[], Any], is_counted: bool) -> None:
-        started = time.perf_counter()
-        work()
+        seconds = timed(work)
         if is_counted:
-            self.seconds[name].append(time.perf_counter() - started)
+            self.seconds[name].append(seconds)
 
 
 def _ratios(found: dict[str, float]) -> dict[str, float]:

@@ -24,7 +24,7 @@ from apps.core.processes import live_processes
 from apps.live.triggers import CHANNEL, NAME, watched_tables
 from apps.semantic.domain.memory import MemoryDraft
 from apps.semantic.services import memories_purge, memory_save, memory_save_many
-from benchmarks.api import Figures, HubClient, bench_key
+from benchmarks.api import Figures, HubClient, bench_key, timed
 from benchmarks.texts import synthetic_texts
 
 MEGABYTE = 1024 * 1024
@@ -253,17 +253,11 @@ def _latencies(client: HubClient, page: PageClient, user: str, calls: int) -> di
     """Return the seconds of requests of each kind, one after the other; *Now* is asked for once in five."""
     times: dict[str, list[float]] = {"healthz": [], "search": [], "now": []}
     for number, query in enumerate(synthetic_texts(calls, seed=6)):
-        times["healthz"].append(_timed(lambda: client.send("/healthz")))
+        times["healthz"].append(timed(lambda: client.send("/healthz")))
         times["search"].append(client.post("/api/semantic/search", {"query": query[-80:], "user_id": user}))
         if number % 5 == 0:
-            times["now"].append(_timed(lambda: page.load("/admin/")))
+            times["now"].append(timed(lambda: page.load("/admin/")))
     return times
-
-
-def _timed(work: Callable[[], object]) -> float:
-    began = time.perf_counter()
-    work()
-    return time.perf_counter() - began
 
 
 def _percentiles(runs: list[dict[str, list[float]]]) -> dict[str, dict[str, float]]:
